@@ -65,7 +65,7 @@ fn groupings(numbers: &[i32]) -> Result<Vec<v1::UsageGrouping>, ApiError> {
         let grouping = v1::UsageGrouping::try_from(*number).unwrap_or_default();
         if grouping == v1::UsageGrouping::Unspecified || groupings.contains(&grouping) {
             return Err(ApiError::invalid_argument(
-                "`group_by` has day, model, session or surface, each at most once",
+                "`group_by` must be day, model, session or surface, each at most once",
             ));
         }
         groupings.push(grouping);

@@ -27,7 +27,7 @@ use palyra_screen_text::{count, short_id, span};
 use palyra_terminal::{
     InterruptListener, Keyboard, NoteKind, Output, OutputError, PromptReader, PromptReply, ReadingMode,
 };
-use replay::ReplayedQuestion;
+use replay::RunQuestion;
 
 mod left_open;
 mod answer_prompt;
@@ -233,7 +233,7 @@ pub(crate) struct RunDriver<'a, R, F> {
     /// The approval that was shown last, if nothing was shown after it.
     on_screen: Option<String>,
     /// A question of before that is shown once it is known whether it is open.
-    replayed: Option<ReplayedQuestion>,
+    replayed: Option<RunQuestion>,
     /// Approvals that this person leaves for later.
     left: BTreeSet<String>,
     /// What came while a question was open.
@@ -474,10 +474,9 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'a, R, F> {
             TypedAnswer::More => {
                 let asked =
                     self.view.pending_approvals().iter().find(|asked| asked.approval_id == approval_id);
-                let (prompt, risk) = asked
-                    .map(|asked| (asked.prompt.clone(), asked.risk_name().into_owned()))
-                    .unwrap_or_default();
-                self.show_question(&prompt.unwrap_or_default(), &risk, PreviewDetail::Full);
+                if let Some(asked) = asked.map(RunQuestion::of) {
+                    self.show_question(&asked, PreviewDetail::Full);
+                }
             }
             TypedAnswer::WordMissing => {
                 form.word_missing(typed).iter().for_each(|line| self.seat.output.note(NoteKind::Doubt, line));
@@ -599,11 +598,12 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'a, R, F> {
             ShownLine::Note(mark, note) => output.note(mark, &note),
             ShownLine::Copied(line) => output.diff([(line.as_str(), "")]),
             ShownLine::Question { approval_id, prompt, risk } if !self.caught_up => {
-                self.replayed = Some(ReplayedQuestion { approval_id, prompt, risk });
+                self.replayed = Some(RunQuestion { approval_id, prompt, risk });
             }
             ShownLine::Question { approval_id, prompt, risk } => {
-                self.show_question(&prompt, &risk, self.detail());
-                self.on_screen = Some(approval_id);
+                let asked = RunQuestion { approval_id, prompt, risk };
+                self.show_question(&asked, self.detail());
+                self.on_screen = Some(asked.approval_id);
             }
             ShownLine::Printed(line) => output.printed(&line),
             ShownLine::Error(code, message) => {
@@ -624,8 +624,8 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'a, R, F> {
         }
     }
 
-    fn show_question(&self, prompt: &v1::ApprovalPrompt, risk: &str, detail: PreviewDetail) {
-        let lines = question(prompt, risk, detail, &self.view.scope);
+    fn show_question(&self, asked: &RunQuestion, detail: PreviewDetail) {
+        let lines = question(&asked.approval_id, &asked.prompt, &asked.risk, detail, &self.view.scope);
         self.seat.output.question(lines.iter().map(|line| (line.text.as_str(), line.look.color())));
     }
 
@@ -698,8 +698,7 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'a, R, F> {
             return Ok(Some(Exit::Withheld));
         }
         if self.on_screen.as_ref() != Some(&asked.approval_id) {
-            let prompt = asked.prompt.clone().unwrap_or_default();
-            self.show_question(&prompt, &asked.risk_name(), self.detail());
+            self.show_question(&RunQuestion::of(&asked), self.detail());
         }
         let asked_prompt = asked.prompt.clone().unwrap_or_default();
         let form = AnswerForm::of(&asked.approval_id, &asked.risk_name(), &asked_prompt, &self.view.scope);

@@ -18,6 +18,7 @@ mod egress;
 mod history;
 
 mod models;
+mod keyless_provider;
 mod own_model;
 mod replacement;
 

@@ -16,7 +16,7 @@ use palyra_providers::detect::{
 };
 use palyra_providers::{
     AnthropicMessagesConfig, AnthropicMessagesProvider, GuardLimits, KeyReference, OpenAiChatConfig,
-    OpenAiChatProvider, ProviderConfigError, Secret, guarded,
+    OpenAiChatProvider, ProviderConfigError, ResolveKeyError, Secret, guarded,
 };
 use palyra_runtime::ModelDirectory;
 use palyra_types::ErrorCode;
@@ -24,6 +24,7 @@ use palyra_types::model::ModelRef;
 use tokio::sync::watch;
 
 use crate::config::{Config, PARALLEL_REQUESTS_DEFAULT, ProviderConfig, ProviderFormat, ValueOrigin};
+use crate::keyless_provider::KeylessProvider;
 use crate::own_model::{self, ENVIRONMENT_PROVIDER};
 use crate::refusal::chain;
 use crate::system::SystemClock;
@@ -118,7 +119,8 @@ pub(crate) fn plan(
     let mut names: Vec<String> = vec!["demo".to_owned()];
     for settings in config.providers() {
         names.push(settings.name.clone());
-        match configured(config, &settings, environment) {
+        let need = if is_needed(config, &settings.name) { KeyNeed::Now } else { KeyNeed::Later };
+        match configured(config, &settings, environment, need) {
             Ok(provider) => providers.push(provider),
             Err(error) => errors.push(error),
         }
@@ -244,10 +246,26 @@ fn unknown_model(error: &SelectModelError) -> String {
     ENVIRONMENT_MODEL_UNKNOWN.to_owned()
 }
 
+/// Whether a server is asked without being named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum KeyNeed {
+    /// It has the default model or a fallback.
+    Now,
+    /// Only a request that names it asks it.
+    Later,
+}
+
+fn is_needed(config: &Config, provider: &str) -> bool {
+    let models = std::iter::once(config.default_model());
+    let mut models = models.chain(config.fallback_models().iter().map(String::as_str));
+    models.any(|model| model.split('/').next() == Some(provider))
+}
+
 fn configured(
     config: &Config,
     settings: &ProviderConfig,
     environment: &BTreeMap<String, String>,
+    need: KeyNeed,
 ) -> Result<Arc<dyn ModelProvider>, ModelsError> {
     let origin = |field: &str| config.origin(&format!("providers.{}.{field}", settings.name));
     let unreadable =
@@ -257,7 +275,15 @@ fn configured(
             let reference: KeyReference = reference
                 .parse()
                 .map_err(|error: palyra_providers::ParseKeyReferenceError| unreadable(error.into()))?;
-            Some(reference.resolve(environment).map_err(|error| unreadable(error.into()))?)
+            match reference.resolve(environment) {
+                Err(error @ ResolveKeyError::NotSet { .. }) if need == KeyNeed::Later => {
+                    tracing::warn!(provider = settings.name, %error, "a server of models has no key");
+                    let reason = format!("no key for `{}`: {error}", settings.name);
+                    let name = ModelRef::new(&settings.name, "").provider;
+                    return Ok(Arc::new(KeylessProvider::new(name, reason)));
+                }
+                key => Some(key.map_err(|error| unreadable(error.into()))?),
+            }
         }
         None => None,
     };

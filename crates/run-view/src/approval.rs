@@ -42,8 +42,6 @@ const REQUESTS: [&str; 2] = ["http_fetch", "http_send"];
 
 /// The key that shows what is left out at a prompt.
 const MORE_KEY: &str = "m";
-/// The command that shows it where there is no prompt.
-const MORE_COMMAND: &str = "`palyra approve show`";
 
 /// How much of an approval is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,8 +56,10 @@ pub enum PreviewDetail {
     Full,
 }
 
-/// Returns what a person has to know to answer, line by line: a heading, and what is shown behind blanks.
+/// Returns what a person has to know to answer, line by line: a heading, and what is shown behind blanks. The id is for
+/// the command that shows what is left out, where no key does.
 pub fn question(
+    approval_id: &str,
     prompt: &v1::ApprovalPrompt,
     risk: &str,
     detail: PreviewDetail,
@@ -77,10 +77,11 @@ pub fn question(
     if let Some(arguments) = shown_arguments(prompt, detail) {
         add(arguments);
     }
+    let show = format!("`palyra approve show {}`", short_id(approval_id));
     lines.extend(match detail {
         PreviewDetail::Prompt => prompt_preview(prompt, MORE_KEY),
-        PreviewDetail::Replayed => prompt_preview(prompt, MORE_COMMAND),
-        PreviewDetail::Unattended => cut(diff_lines(&prompt.preview), UNATTENDED_LINES_MAX, 0, MORE_COMMAND),
+        PreviewDetail::Replayed => prompt_preview(prompt, &show),
+        PreviewDetail::Unattended => cut(diff_lines(&prompt.preview), UNATTENDED_LINES_MAX, 0, &show),
         PreviewDetail::Full => diff_lines(&prompt.preview),
     });
     if !prompt.reason.is_empty() {

@@ -16,6 +16,7 @@ mod shell_word;
 mod short_id;
 mod spelling;
 mod table;
+mod typed_address;
 
 pub use amounts::{bytes, coarse_span, count, span};
 pub use clean::{TextCleaner, clean_line, clean_styled, clean_text, escape_json};
@@ -30,3 +31,4 @@ pub use shell_word::shell_word;
 pub use short_id::short_id;
 pub use spelling::slips;
 pub use table::table;
+pub use typed_address::{addresses, host_of_url};

@@ -176,7 +176,7 @@ error_codes! {
     ModelTransient = 3005, "model_transient", UpstreamUnavailable, "The model provider failed temporarily.",
         "try again in a while";
     ModelPermanent = 3006, "model_permanent", UpstreamRefused, "The model provider rejected the request; a retry does not help.",
-        "choose another with --model (`palyra model list --ask` lists them); `palyra model test PROVIDER/MODEL` shows whether it answers at all";
+        "choose another with --model (`palyra model list --ask` lists them); `palyra model test PROVIDER/MODEL` shows whether it answers at all; if not, check the name and base_url, which often ends in /v1";
     ModelContextExceeded = 3007, "model_context_exceeded", Unprocessable, "The request is larger than the model's window.",
         "shorten the input, or start a new session";
     ModelContentPolicy = 3008, "model_content_policy", Unprocessable, "The model provider's content policy refused the request.",
@@ -245,7 +245,7 @@ error_codes! {
     UndoNothing = 4108, "undo_nothing", Conflict, "The run changed nothing that can be undone.",
         "`palyra runs effects ID` shows what it did";
     UndoOpenRun = 4109, "undo_open_run", Conflict, "You cannot undo a run that is still open.",
-        "answer what it waits for (`palyra approve`) or cancel it (`palyra runs cancel ID`), then undo";
+        "answer what it waits for (`palyra approve`) or cancel it (`palyra runs cancel ID`); after that `palyra runs undo ID` takes back what it changed, if it changed anything";
     ClockBehind = 4110, "clock_behind", NotReady, "The machine's clock is behind the newest entry of the journal.",
         "correct the clock; approvals wait until it has passed the newest entry";
     KeptFileRefused = 4111, "kept_file_refused", Conflict, "A kept file cannot be applied.",

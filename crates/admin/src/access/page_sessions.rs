@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use palyra_ports::AppendError;
 use palyra_types::access::{ActorIdentity, Credential, CredentialKind, PrincipalKind};
 use palyra_types::event::AccessEvent;
 use palyra_types::surface::Surface;
@@ -189,7 +190,8 @@ impl AccessHandle {
     /// over or used. A second use ends the session that the first one began.
     ///
     /// # Errors
-    /// [`AdminError::Append`]: a session that is not on record does not begin, and its link is used up.
+    /// [`AdminError::Append`]: a session that is not on record does not begin, and its link is used up. Only while the
+    /// journal is read-only one begins all the same.
     pub async fn redeem_page_link(&self, code: &str) -> Result<Option<Content<String>>, AdminError> {
         let cookie = self.random_text();
         let credential = self.ports.entropy.new_id(self.ports.clock.wall());
@@ -199,7 +201,13 @@ impl AccessHandle {
         let mut unrecorded = UnrecordedSession { access: self, cookie: Some(cookie) };
         let actor = ActorIdentity { principal, credential: Some(credential), surface: Surface::Console };
         let begun = AccessEvent::PageSessionBegun { credential };
-        self.ports.recorder.record_act_now(actor, principal, begun).await?;
+        match self.ports.recorder.record_act_now(actor, principal, begun).await {
+            // Nothing can be changed then, and the screens that say what is wrong with the journal are needed most.
+            Err(AppendError::Quarantined) => {
+                tracing::warn!("a session of the console began without an entry: the journal is read-only");
+            }
+            recorded => drop(recorded?),
+        }
         Ok(unrecorded.cookie.take().map(Content::new))
     }
 

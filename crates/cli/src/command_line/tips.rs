@@ -35,6 +35,11 @@ pub(super) const TYPED: &[(&[&str], &str, &str)] = &[
         "palyra chat",
         "goes on with the conversation of this folder",
     ),
+    (
+        &["runs branch *", "runs fork *", "branch *", "fork *"],
+        "palyra sessions branch *",
+        "branches the conversation of a run, RUN or RUN@ENTRY",
+    ),
     (&["chat --last"], "palyra chat --session last", "goes on with the newest session"),
     (
         &["chat --branch"],

@@ -190,7 +190,7 @@ pub(crate) async fn run(context: &Context, args: ApproveArgs) -> Result<Exit, Fa
         ApproveVerb::Yes { approval: Some(approval), note, edit, wait, json } => {
             let approval = client.get_approval(approval.resolve(&client).await?).await?;
             let edited_arguments = edit.arguments(&approval)?;
-            if !inbox::confirms_risky(context, &client, &approval).await? {
+            if !inbox::confirms_risky(context, &client, &approval, &edited_arguments).await? {
                 return Ok(Exit::Withheld);
             }
             let request =
@@ -203,7 +203,7 @@ pub(crate) async fn run(context: &Context, args: ApproveArgs) -> Result<Exit, Fa
         }
         ApproveVerb::Always { approval, remember, json } => {
             let approval = client.get_approval(approval.resolve(&client).await?).await?;
-            if !inbox::confirms_risky(context, &client, &approval).await? {
+            if !inbox::confirms_risky(context, &client, &approval, "").await? {
                 return Ok(Exit::Withheld);
             }
             let remember = Some(remember.grant_request());
@@ -351,7 +351,7 @@ fn show(
         return Ok(context.output.line(ERASED_MARK).map(|()| Exit::Done)?);
     }
     // In a pipe too: a person who reads it there decides by it.
-    let lines = question(&prompt, &approval.risk_name(), PreviewDetail::Full, scope);
+    let lines = question(&approval.approval_id, &prompt, &approval.risk_name(), PreviewDetail::Full, scope);
     for (at, line) in lines.iter().enumerate() {
         for text in line.text.split('\n') {
             let indent = if at == 0 { "" } else { "  " };

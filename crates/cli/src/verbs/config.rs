@@ -69,7 +69,9 @@ pub(crate) async fn run(context: &Context, verb: ConfigVerb) -> Result<Exit, Fai
             let verdict = (context.daemon.check_config)(file.map(PathBuf::as_path));
             tell(context, &verdict, json.into())
         }
-        ConfigVerb::Set { words } => Err(edited_in_file(&context.config_file()?, &words)),
+        ConfigVerb::Set { words } => {
+            Err(edited_in_file(&context.config_file()?, &words, &(context.daemon.config_schema)()))
+        }
         ConfigVerb::Reload { json } => reload(context, json.into()).await,
         ConfigVerb::Schema { json: true } => {
             let schema = (context.daemon.config_schema)();
@@ -84,11 +86,16 @@ pub(crate) async fn run(context: &Context, verb: ConfigVerb) -> Result<Exit, Fai
 }
 
 /// Says where a setting is written; its value may be a secret and is not repeated.
-fn edited_in_file(file: &Path, words: &[String]) -> Failure {
+fn edited_in_file(file: &Path, words: &[String], schema: &Value) -> Failure {
     let key = words.first().map_or("", |word| word.split('=').next().unwrap_or_default());
     let is_key =
         |key: &str| key.len() <= 64 && key.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c));
     let lines = match key.rsplit_once('.').filter(|_| is_key(key)) {
+        Some(_) if !has_setting(schema, key) => {
+            let message = format!("there is no setting `{key}`");
+            let mend = "`palyra config schema` lists the settings".to_owned();
+            return Failure::Input { code: ErrorCode::InvalidArgument, message, mend };
+        }
         Some((section, name)) => format!(
             "write `{name} = ...` there, below the line `[{section}]`, in place of a `{name}` that is there"
         ),
@@ -97,8 +104,20 @@ fn edited_in_file(file: &Path, words: &[String]) -> Failure {
     Failure::Input {
         code: ErrorCode::InvalidArgument,
         message: format!("settings are edited in the file {}", file.display()),
-        mend: format!("{lines}; then `palyra config check` and `palyra config reload`"),
+        mend: format!(
+            "{lines}; then `palyra config check`, and `palyra config reload`, which says what needs a restart"
+        ),
     }
+}
+
+/// Returns whether the JSON Schema of the configuration has a setting.
+fn has_setting(schema: &Value, key: &str) -> bool {
+    let found = key.split('.').try_fold(schema, |within, part| {
+        within["properties"]
+            .get(part)
+            .or_else(|| within.get("additionalProperties").filter(|any| any.is_object()))
+    });
+    found.is_some()
 }
 
 async fn show(context: &Context, origin: OriginColumn, form: ConfigForm) -> Result<Exit, Failure> {

@@ -1,6 +1,5 @@
 //! `palyra model`: which models there are, adding one, testing one, choosing the default.
 
-mod address;
 mod add;
 mod config_file;
 mod default;

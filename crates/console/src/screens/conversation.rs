@@ -123,12 +123,12 @@ fn section(spoken: &SpokenRun, is_newest: bool, parts: &ConversationParts) -> Ma
         section.card {
             p.muted { (run_mark(run).markup()) ", " (time_tag(run.created.as_ref(), parts.now)) }
             (record_line(run, parts))
+            @if let Some(revision) = revision { (revision_form(revision)) }
             ol.tape.chat
                 data-events=[follows.then(|| format!("/console/runs/{}/events", run.run_id))]
                 data-after=[follows.then_some(last)]
             { (tape_rows(entries)) }
             @if *more { p { a href={ "/console/runs/" (run.run_id) "?after=" (last) } { "The rest of this run" } } }
-            @if let Some(revision) = revision { (revision_form(revision)) }
         }
     }
 }

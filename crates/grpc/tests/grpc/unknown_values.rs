@@ -30,7 +30,9 @@ fn lists() -> Vec<FieldCase> {
     let runs = v1::ListRunsRequest { only: UNKNOWN, ..Default::default() };
     let sessions = v1::ListSessionsRequest { only: UNKNOWN, ..Default::default() };
     let of_surface = v1::ListSessionsRequest { surface: UNKNOWN, ..Default::default() };
+    let usage = v1::GetUsageRequest { group_by: vec![UNKNOWN], ..Default::default() };
     vec![
+        ("GetUsageRequest.group_by", "/palyra.v1.ModelsService/GetUsage", "group_by", usage.encode_to_vec()),
         (
             "ListApprovalsRequest.only",
             "/palyra.v1.ApprovalsService/ListApprovals",

@@ -68,7 +68,7 @@ async fn what_is_not_offered_is_an_error_in_the_shape_that_clients_read() {
             assert!(answer.head.contains(header), "{line}: {}", answer.head);
         }
     }
-    let answer = send(daemon.address, "GET /v1/models", &[], "").await;
+    let answer = send(daemon.address, "GET /v1/models", &[bearer("unknown")], "").await;
     assert_eq!((answer.status, &answer.body["error"]["code"]), (401, &json!("invalid_api_key")));
 }
 

@@ -359,3 +359,22 @@ fn a_kept_file_is_put_in_place_after_a_yes_that_repeats_what_was_shown() {
     assert_eq!(pty.ended(), 0, "{}", pty.text());
     assert_eq!(fs::read_to_string(&place).unwrap(), "export A=1\n");
 }
+
+#[test]
+fn an_edit_of_a_risky_call_is_shown_before_the_word_is_asked_for() {
+    let gate = Gate::closed();
+    let critical = r#"{"path":".envrc","content":"touch pwned"}"#;
+    let scene = scene(&gate, vec![Reply::empty().call("write_file", critical)]);
+    let mut pty = Pty::spawn(&scene.home.command(&["run", "look around"]), 100);
+    pty.expect(PROMPT);
+    pty.type_in("l\r");
+    assert_eq!(pty.ended(), 3, "{}", pty.text());
+    let edit = ["approve", "yes", "last", "--set", "content=echo walnut"];
+    let mut pty = Pty::spawn(&scene.home.command(&edit), 100);
+    pty.expect("it runs with other arguments: ");
+    pty.expect("echo walnut");
+    pty.expect(" to run it");
+    pty.type_in("\r");
+    assert_eq!(pty.ended(), 3, "{}", pty.text());
+    assert!(!scene.home.work().join(".envrc").exists());
+}

@@ -222,7 +222,7 @@ fn a_call_that_may_wait_is_not_asked_about_at_a_terminal() {
     assert_eq!(pty.ended(), 3, "{}", pty.text());
     assert!(pty.text().contains("palyra approve yes "), "{}", pty.text());
     let mut pty = Pty::spawn(&home.command(&["run", words]), 80);
-    pty.expect("[y]es");
+    pty.expect("[l]ater ");
     pty.type_in("l\r");
     assert_eq!(pty.ended(), 3, "{}", pty.text());
 }

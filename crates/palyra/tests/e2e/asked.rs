@@ -16,7 +16,13 @@ pub(crate) struct WaitingCall {
 /// Runs an input of which a call has to be asked.
 #[track_caller]
 pub(crate) fn asked(home: &Home, input: &str) -> WaitingCall {
-    let told = home.palyra(&["run", input]).expect(3);
+    asked_by(home, &["run", input])
+}
+
+/// The same with a whole command line.
+#[track_caller]
+pub(crate) fn asked_by(home: &Home, command: &[&str]) -> WaitingCall {
+    let told = home.palyra(command).expect(3);
     let waiting = home.palyra(&["approve", "list", "--json"]).expect(0).json();
     let newest = waiting.first().unwrap_or_else(|| panic!("nothing waits after:\n{}", told.err));
     let text = |name: &str| newest[name].as_str().unwrap().to_owned();

@@ -121,3 +121,26 @@ fn a_daemon_that_lacks_the_key_of_a_new_provider_makes_room_or_says_whose_enviro
     home.palyra(&["admin", "stop"]).expect(0);
     daemon.wait().unwrap();
 }
+
+/// One server without its key leaves the daemon and the other servers as they are.
+#[test]
+fn a_server_that_is_not_the_default_one_needs_its_key_when_it_is_asked() {
+    let home = Home::new();
+    home.configure(
+        "[providers.work]\nformat = \"openai_chat\"\nbase_url = \"http://127.0.0.1:1/v1\"\nkey = \"env:WORK_KEY\"\n",
+    );
+    home.palyra(&["run", "hello"]).expect(0);
+    let asked = home.palyra(&["run", "--model", "work/m", "hello"]).expect(1);
+    assert!(
+        asked.err.contains("PLY-3001")
+            && asked.err.contains("no key for `work`: `WORK_KEY` is not set in the daemon's environment"),
+        "{}",
+        asked.err
+    );
+    // As the default model it is refused, and the way back works without the key.
+    let refused = home.palyra(&["model", "use", "work/m"]).expect(2);
+    assert!(refused.err.contains("WORK_KEY"), "{}", refused.err);
+    home.configure("[model]\ndefault = \"work/m\"\n");
+    home.palyra(&["model", "use", "demo/demo"]).expect(0);
+    home.palyra(&["run", "hello"]).expect(0);
+}

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::asked::{asked, of, tape, writer};
+use crate::asked::{asked, asked_by, of, tape, writer};
 use crate::home::Home;
 use crate::http_api::{get, port};
 use crate::openai_server::{home_with, runtime, serve};
@@ -396,11 +396,12 @@ fn a_message_is_sent_again_as_another_version_and_files_are_undone_by_forms() {
     let model = serve(&runtime, writer());
     let home = home_with(&model);
     let visitor = signed_in(&home);
-    let (first, second) = (asked(&home, "one.txt a"), asked(&home, "two.txt b"));
-    for one in [&first, &second] {
+    let [first, second] = ["one.txt a", "two.txt b"].map(|input| {
+        let one = asked_by(&home, &["run", "--session", "pair", input]);
         home.palyra(&["approve", "yes", &one.approval]).expect(0);
         home.palyra(&["runs", "wait", &one.run]).expect(0);
-    }
+        one
+    });
     let listed = home.palyra(&["runs", "list", "--json"]).expect(0).json();
     let session = format!("/console/sessions/{}", listed[0]["session_id"].as_str().unwrap());
     let page = visitor.get(&session);

@@ -57,9 +57,7 @@ fn a_message_is_kept_until_it_is_recorded_and_recorded_once() {
     let model = serve(&runtime, writer());
     let steady = steady_port();
     let home = home_with(&model);
-    let config = std::fs::read_to_string(home.config_file()).unwrap_or_default();
-    std::fs::write(home.config_file(), format!("{config}\n[http]\nlisten = \"127.0.0.1:{steady}\"\n"))
-        .unwrap();
+    home.configure(&format!("[http]\nlisten = \"127.0.0.1:{steady}\"\n"));
     home.palyra(&["admin", "stop"]);
     let daemon = KilledDaemon::start(&home);
     let mut visit = BrowserVisit::start("console_first_run/drafts.mjs", &home, &[]);

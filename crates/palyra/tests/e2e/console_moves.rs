@@ -20,40 +20,41 @@ const SHIFT_MAX: f64 = 0.02;
 /// Tabs beside the one that is opened last.
 const TABS: u64 = 10;
 
-fn writes(count: usize, name: &str) -> Reply {
-    (0..count).fold(Reply::text("Writing."), |reply, at| {
-        let call = json!({ "path": format!("{name}{at}.txt"), "content": "words\n" });
-        reply.call("write_file", &call.to_string())
+/// Calls that may run beside each other, so that all are asked about at once.
+fn fetches(count: usize, name: &str) -> Reply {
+    (0..count).fold(Reply::text("Fetching."), |reply, at| {
+        let call = json!({ "url": format!("https://{name}{at}.invalid/") });
+        reply.call("http_fetch", &call.to_string())
     })
 }
 
-/// Asks to write, reads a file in each of several turns, and asks to write again.
-fn writer_and_reader() -> Behaviour {
+/// Asks to fetch, reads a file in each of several turns, and asks to fetch again.
+fn fetcher_and_reader() -> Behaviour {
     Behaviour::by(|body| {
         let messages = body["messages"].as_array().unwrap();
         let asked = messages.iter().rposition(|message| message["role"] == "user").unwrap();
         match messages[asked..].iter().filter(|message| message["role"] == "assistant").count() {
-            0 => writes(GATES, "gate"),
+            0 => fetches(GATES, "gate"),
             turn if turn <= QUIET_TURNS => Reply::text("Reading.")
                 .call("read_file", &json!({ "path": format!("{turn}.txt") }).to_string()),
-            turn if turn == QUIET_TURNS + 1 => writes(APPROVALS, "part"),
+            turn if turn == QUIET_TURNS + 1 => fetches(APPROVALS, "part"),
             _ => Reply::text("That is all."),
         }
     })
 }
 
-/// Approves what waits, oldest first, at most so many.
-fn approve(home: &Home, count: usize) {
+/// Denies what waits, oldest first, at most so many.
+fn deny(home: &Home, count: usize) {
     let listed = home.palyra(&["approve", "list", "--json"]).expect(0).json();
     for approval in listed.iter().rev().take(count) {
-        home.palyra(&["approve", "yes", approval["approval_id"].as_str().unwrap()]).expect(0);
+        home.palyra(&["approve", "no", approval["approval_id"].as_str().unwrap()]).expect(0);
     }
 }
 
 #[test]
 fn a_page_does_not_move_while_entries_and_approvals_arrive_and_an_eleventh_tab_opens() {
     let runtime = runtime();
-    let model = serve(&runtime, writer_and_reader());
+    let model = serve(&runtime, fetcher_and_reader());
     let home = home_with(&model);
     for turn in 1..=QUIET_TURNS {
         home.write(&format!("{turn}.txt"), "a note\n");
@@ -61,25 +62,25 @@ fn a_page_does_not_move_while_entries_and_approvals_arrive_and_an_eleventh_tab_o
     let mut visit = BrowserVisit::start("console_moves/browser.mjs", &home, &[]);
     for place in ["short", "end", "above"] {
         assert_eq!(visit.next("waits"), place);
-        approve(&home, GATES);
+        deny(&home, GATES);
         let moved = visit.next("moved");
         assert_eq!(moved["place"], place);
         assert!(moved["entries"].as_u64().unwrap() >= ENTRIES_MIN, "{moved}");
         assert_eq!(moved["cards"], APPROVALS, "{moved}");
         assert!(moved["shift"].as_f64().unwrap() <= SHIFT_MAX, "{moved}");
-        approve(&home, APPROVALS);
+        deny(&home, APPROVALS);
     }
     let control = visit.next("control");
     assert!(control["shift"].as_f64().unwrap() > SHIFT_MAX, "the browser counts what moves: {control}");
 
     assert_eq!(visit.next("active"), true);
-    approve(&home, 1);
+    deny(&home, 1);
     assert_eq!(visit.next("rested"), true, "a card that moved is inactive for a moment");
 
     let tabs = visit.next("tabs");
     assert_eq!(tabs["open"], TABS, "{tabs}");
     println!("the eleventh tab was loaded after {} ms", tabs["millis"]);
-    approve(&home, 1);
+    deny(&home, 1);
     assert_eq!(visit.next("live"), true, "the eleventh tab gets its rows");
     visit.end();
 }

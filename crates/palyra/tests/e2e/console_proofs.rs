@@ -1,5 +1,8 @@
 //! A browser checks the journal by itself: that it continues the head it saw before, and that an entry is in it.
 
+use std::path::Path;
+use std::process::Command;
+
 use serde_json::Value;
 
 use crate::browser_visit::BrowserVisit;
@@ -12,6 +15,12 @@ fn signed(home: &Home) -> String {
     home.palyra(&["console", "--print"]).expect(0).out.trim().to_owned()
 }
 
+/// Copies the state of a daemon that does not run, with its keys: an older journal alone could not be signed again.
+fn copy_state(from: &Path, to: &Path) {
+    drop(std::fs::remove_dir_all(to));
+    assert!(Command::new("cp").arg("-a").args([from, to]).status().unwrap().success());
+}
+
 fn verdicts(visit: &mut BrowserVisit) -> (String, String) {
     let seen = visit.next("visit");
     let text = |name: &str| seen[name].as_str().map(str::to_owned).unwrap_or_else(|| panic!("{seen}"));
@@ -22,9 +31,7 @@ fn verdicts(visit: &mut BrowserVisit) -> (String, String) {
 #[test]
 fn a_browser_notices_that_a_journal_does_not_continue_the_head_it_saw() {
     let home = Home::new();
-    std::fs::create_dir_all(home.config_file().parent().unwrap()).unwrap();
-    std::fs::write(home.config_file(), format!("[http]\nlisten = \"127.0.0.1:{}\"\n", steady_port()))
-        .unwrap();
+    home.configure(&format!("[http]\nlisten = \"127.0.0.1:{}\"\n", steady_port()));
     let daemon = KilledDaemon::start(&home);
     home.palyra(&["run", "list the files"]).expect(0);
     signed(&home);
@@ -33,9 +40,9 @@ fn a_browser_notices_that_a_journal_does_not_continue_the_head_it_saw() {
     assert!(head.starts_with("✓ This browser remembers this head"), "{head}");
     assert!(entry.starts_with("✓ Entry 1 "), "{entry}");
     daemon.stop();
-    let database = home.state_dir().join("journal.db");
-    let copy = home.state_dir().join("journal.copy");
-    std::fs::copy(&database, &copy).unwrap();
+    let copy = tempfile::tempdir().unwrap();
+    let copy = copy.path().join("state");
+    copy_state(&home.state_dir(), &copy);
 
     let daemon = KilledDaemon::start(&home);
     for _ in 0..3 {
@@ -49,7 +56,7 @@ fn a_browser_notices_that_a_journal_does_not_continue_the_head_it_saw() {
     let status: Value = home.palyra(&["journal", "status", "--json"]).expect(0).json()[0].clone();
     daemon.stop();
 
-    std::fs::copy(&copy, &database).unwrap();
+    copy_state(&copy, &home.state_dir());
     home.forget_heads();
     let daemon = KilledDaemon::start(&home);
     let link = signed(&home);

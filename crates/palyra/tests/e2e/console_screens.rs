@@ -29,7 +29,9 @@ fn paths(pattern: &str, runs: &[String], session: &str, approval: &str) -> Vec<S
     if !path.contains("{run_id}") {
         return vec![path];
     }
-    runs.iter().map(|run| path.replace("{run_id}", run)).collect()
+    // An open run cannot be undone.
+    let count = if path.ends_with("/undo") { 1 } else { runs.len() };
+    runs.iter().take(count).map(|run| path.replace("{run_id}", run)).collect()
 }
 
 /// Prepares a finished run and one that waits; returns every path.

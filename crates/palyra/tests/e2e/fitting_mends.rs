@@ -41,7 +41,7 @@ fn a_secret_that_is_refused_has_no_mend_about_its_length_unless_that_is_the_faul
     };
     put(&["forge", "--host", "api.forge.example"], VALUE).expect(0);
     for (words, reason) in [
-        (&["forge", "--host", "api.forge.example"][..], "palyra admin vault rotate NAME"),
+        (&["forge", "--host", "api.forge.example"][..], "palyra admin vault rotate forge"),
         (&["other", "--host", "!!"], "`!!` is no"),
         (&["No Name", "--host", "api.forge.example"], "`No Name` is no"),
         (&["pair", "--as", "basic", "--host", "api.forge.example"], "user:password"),

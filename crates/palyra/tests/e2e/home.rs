@@ -69,6 +69,13 @@ impl Home {
         }
     }
 
+    /// Adds lines to the configuration file.
+    pub(crate) fn configure(&self, lines: &str) {
+        std::fs::create_dir_all(self.config_file().parent().unwrap()).unwrap();
+        let before = std::fs::read_to_string(self.config_file()).unwrap_or_default();
+        std::fs::write(self.config_file(), format!("{before}\n{lines}")).unwrap();
+    }
+
     pub(crate) fn write(&self, name: &str, text: &str) {
         std::fs::write(self.work().join(name), text).unwrap();
     }

@@ -93,7 +93,7 @@ fn a_secret_is_kept_bound_and_shown_to_nobody() {
     let listed = vault(&home, &["list"]).expect(0);
     assert!(listed.out.contains("forge") && listed.out.contains("x-api-key"), "{}", listed.out);
     let again = put(&home, &["put", "forge"], "another-value-entirely").expect(1);
-    assert!(again.err.contains("palyra admin vault rotate NAME"), "{}", again.err);
+    assert!(again.err.contains("palyra admin vault rotate forge"), "{}", again.err);
     is_nowhere(&home, VALUE, &[&kept, &bound, &listed, &again]);
 
     // It outlives the daemon, whatever ends it.

@@ -198,8 +198,13 @@ fn a_permit_that_asks_where_a_shipped_rule_asks_already_names_the_other_action()
     ]
     .join("\n");
     let files = [PolicyFile::shipped(), vec![PolicyFile::new("mine.cedar", &text)]].concat();
-    let warnings: Vec<String> =
-        check(&files, &catalog()).expect("no mistakes").warnings.iter().map(ToString::to_string).collect();
+    let warnings = check(&files, &catalog()).expect("no mistakes").warnings;
+    // This catalogue does not have every tool that shipped rules are about.
+    let warnings: Vec<String> = warnings
+        .iter()
+        .map(ToString::to_string)
+        .filter(|warning| warning.starts_with("mine.cedar"))
+        .collect();
     assert_eq!(
         warnings,
         [

@@ -104,7 +104,8 @@ pub(crate) fn mend_of_folder(written: &str) -> Option<String> {
 pub(crate) fn mend_of_path(written: &str) -> Option<String> {
     let normal = PathReading::read(written, None).to_string();
     if written.contains('*') {
-        return Some("look for a folder in `context.folders`, or compare an argument with `like`".to_owned());
+        return Some("look for a folder in `context.within` (permit) or `context.folders` (forbid), or compare an argument with `like`"
+                .to_owned());
     }
     (normal != written).then(|| format!("did you mean \"{normal}\"?"))
 }

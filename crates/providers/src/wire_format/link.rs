@@ -210,9 +210,12 @@ impl ServerLink {
 
 /// Says that no key is configured, and which setting names one.
 fn no_key(provider: &ProviderName) -> String {
-    let setting = format!("`providers.{provider}.key = \"env:NAME\"`");
-    let variable = if provider.as_str() == ENVIRONMENT_PROVIDER { ", or OPENAI_API_KEY" } else { "" };
-    format!("no key is configured for `{provider}`: {setting}{variable}")
+    let setting = if provider.as_str() == ENVIRONMENT_PROVIDER {
+        "OPENAI_API_KEY, or `key` in its section of the configuration file where it has one".to_owned()
+    } else {
+        format!("`providers.{provider}.key = \"env:NAME\"`")
+    };
+    format!("no key is configured for `{provider}`: {setting}")
 }
 
 fn silent_for(span: Duration) -> ModelFailure {

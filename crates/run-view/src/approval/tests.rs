@@ -3,6 +3,8 @@
 use super::*;
 use crate::GrantSession;
 
+const ID: &str = "01JDAYS7VGV3J8JZ6K6X3B7Q2K";
+
 #[test]
 fn what_becomes_of_an_answer_is_told_as_it_is() {
     let with = |state: v1::ApprovalState, counted| v1::ResolveApprovalResponse {
@@ -53,7 +55,7 @@ fn prompt() -> v1::ApprovalPrompt {
 }
 
 fn texts(prompt: &v1::ApprovalPrompt, risk: &str, detail: PreviewDetail) -> Vec<String> {
-    question(prompt, risk, detail, &OfferScope::default()).into_iter().map(|line| line.text).collect()
+    question(ID, prompt, risk, detail, &OfferScope::default()).into_iter().map(|line| line.text).collect()
 }
 
 fn edit() -> v1::ApprovalPrompt {
@@ -165,7 +167,7 @@ fn everything_is_behind_one_key() {
         assert!(all.contains(&format!("Arguments: {}", prompt.arguments)), "{all:?}");
         assert!(prompt.preview.lines().all(|line| all.iter().any(|shown| shown == line)), "{all:?}");
     }
-    let changed = question(&edit(), "medium", PreviewDetail::Prompt, &OfferScope::default());
+    let changed = question(ID, &edit(), "medium", PreviewDetail::Prompt, &OfferScope::default());
     let looks: Vec<LineLook> = changed.iter().map(|line| line.look).collect();
     assert_eq!(looks[1..5], [LineLook::Header, LineLook::Removed, LineLook::Added, LineLook::Plain]);
 }
@@ -238,7 +240,7 @@ fn what_is_left_out_is_counted() {
     let lines = texts(&long, "medium", PreviewDetail::Prompt);
     assert!(lines.contains(&"(90 more lines: m)".to_owned()) && lines.len() <= 16, "{lines:?}");
     let lines = texts(&long, "medium", PreviewDetail::Unattended);
-    assert!(lines.contains(&"(60 more lines: `palyra approve show`)".to_owned()), "{lines:?}");
+    assert!(lines.contains(&"(60 more lines: `palyra approve show 3B7Q2K`)".to_owned()), "{lines:?}");
     let wide = v1::ApprovalPrompt { preview: format!("+{}", "x".repeat(500)), ..prompt() };
     assert!(texts(&wide, "medium", PreviewDetail::Prompt)[1].ends_with("… (101 more characters: m)"));
     let bare = v1::ApprovalPrompt {
@@ -333,7 +335,7 @@ fn a_question_of_before_has_nothing_that_only_an_answer_can_use() {
     let shown = texts(&edit(), "medium", PreviewDetail::Replayed);
     assert_eq!(shown.last().unwrap(), "Why: it changes files (rule `changes-of-files`)");
     let shown = texts(&command(), "medium", PreviewDetail::Replayed);
-    assert_eq!(shown[1], "(3 more lines: `palyra approve show`)");
+    assert_eq!(shown[1], "(3 more lines: `palyra approve show 3B7Q2K`)");
     // The control: a live one.
     assert!(texts(&edit(), "medium", PreviewDetail::Prompt).iter().any(|line| line.starts_with("[f]older")));
 }

@@ -24,8 +24,9 @@ fn told_as(echo: EchoMode, flow: TextFlow, events: Vec<Event>) -> (String, RunVi
                 ShownLine::Remark(remark) => format!("({remark})\n"),
                 ShownLine::Note(mark, note) => format!("[{} {note}]\n", mark.sign()),
                 ShownLine::Copied(line) => format!("[copied {line}]\n"),
-                ShownLine::Question { prompt, risk, .. } => {
-                    let lines = question(&prompt, &risk, PreviewDetail::Prompt, &OfferScope::default());
+                ShownLine::Question { approval_id, prompt, risk } => {
+                    let scope = OfferScope::default();
+                    let lines = question(&approval_id, &prompt, &risk, PreviewDetail::Prompt, &scope);
                     let lines = lines.into_iter().map(|line| line.text);
                     format!("[? {}]\n", lines.collect::<Vec<_>>().join("]\n[  "))
                 }

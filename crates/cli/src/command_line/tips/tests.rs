@@ -112,6 +112,8 @@ fn no_tip_names_a_verb_that_acts_or_an_option_that_is_not_alike() {
         (&["xyzzy"], "`palyra run xyzzy` asks a model"),
         (&["--model", "local/m", "say hello"], "`palyra run --model local/m 'say hello'` asks a model"),
         (&["policy", "explain"], "`palyra policy explain last`"),
+        (&["branch", "3B7Q2K@3"], "`palyra sessions branch 3B7Q2K@3`"),
+        (&["runs", "branch", "last"], "`palyra sessions branch last`"),
     ] {
         let message = error(words);
         assert!(message.contains(wanted), "{words:?}: {message}");

@@ -10,9 +10,11 @@ use crate::failure::Failure;
 use crate::verbs::open_questions::nothing_to_approve;
 use palyra_run_view::{AnswerForm, OfferScope, TypedAnswer};
 use palyra_run_view::{PreviewDetail, outcome, question, time_left};
-use palyra_screen_text::{count, short_id};
+use palyra_screen_text::{clean_line, count, short_id};
 use palyra_terminal::{NoteKind, OutputError, PromptReader, ReadingMode};
 
+/// Characters of edited arguments that are shown, at most.
+const EDITED_CHARS_MAX: usize = 20_000;
 /// Shown and answered in one sitting, at most; what comes later is for the next.
 const SITTING_MAX: u32 = 500;
 
@@ -52,11 +54,12 @@ pub(super) async fn answer_all(context: &Context, client: &Client) -> Result<Exi
 }
 
 /// Shows a call of high risk at a terminal and asks for the word of its prompt; where no person is asked, or the risk is
-/// not high, the command itself is the yes.
+/// not high, the command itself is the yes. The arguments are those of an edit, empty without one.
 pub(super) async fn confirms_risky(
     context: &Context,
     client: &Client,
     approval: &v1::Approval,
+    edited_arguments: &str,
 ) -> Result<bool, Failure> {
     let prompt = approval.prompt.clone().unwrap_or_default();
     let form = AnswerForm::of(&approval.approval_id, &approval.risk_name(), &prompt, &OfferScope::default());
@@ -69,6 +72,10 @@ pub(super) async fn confirms_risky(
     context.interrupts.begin("");
     let scope = scope_of(client, &approval.run_id).await;
     show(context, approval, PreviewDetail::Full, &scope);
+    if !edited_arguments.is_empty() {
+        let edited = clean_line(edited_arguments, EDITED_CHARS_MAX);
+        context.output.note(NoteKind::Doubt, &format!("it runs with other arguments: {edited}"));
+    }
     let asked = format!("? {} risk: type {word} to run it", approval.risk_name());
     let typed = reader.ask(&asked, ReadingMode::Shown).await.map_err(OutputError::Failed)?;
     let is_confirmed = typed.is_some_and(|typed| typed.trim().eq_ignore_ascii_case(word));
@@ -127,6 +134,6 @@ async fn answer_one(
 
 fn show(context: &Context, approval: &v1::Approval, detail: PreviewDetail, scope: &OfferScope) {
     let prompt = approval.prompt.clone().unwrap_or_default();
-    let lines = question(&prompt, &approval.risk_name(), detail, scope);
+    let lines = question(&approval.approval_id, &prompt, &approval.risk_name(), detail, scope);
     context.output.question(lines.iter().map(|line| (line.text.as_str(), line.look.color())));
 }

@@ -16,7 +16,6 @@ use serde_json::{Value, json};
 use toml_edit::{DocumentMut, Item, Table, value};
 
 use self::add_request::AddRequest;
-use super::address::addresses;
 use super::config_file::{
     ConfigText, ModelInForce, default_before, named_default, save, set_default, take_on, way_back, write,
 };
@@ -25,6 +24,7 @@ use crate::context::Context;
 use crate::daemon_hooks::ConfigMistake;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use palyra_screen_text::addresses;
 use palyra_terminal::{NoteKind, OutputError, PromptReader, ReadingMode};
 
 /// Add a server of models after a test, by default that of the environment.
@@ -56,7 +56,7 @@ pub(crate) struct AddArgs {
     /// Do not make it the default model
     #[arg(long, conflicts_with = "yes")]
     no_default: bool,
-    /// Replace a default model, or a server of that name, without asking
+    /// Replace a default or a server without asking
     #[arg(long)]
     yes: bool,
     /// Save without a test
@@ -231,8 +231,9 @@ async fn try_addresses(
         failed.get_or_insert(tried);
     }
     let Some(tried) = failed else { return Err(Failure::Usage("--base-url is empty".to_owned())) };
+    let mend = if args.key.is_some() { mend_of_try } else { mend_without_key };
     if let (Some(tested), false) = (&tried.tested, args.json) {
-        show(&context.output, tested, &TestPurpose::Add { images: args.images, mend: mend_of_try })?;
+        show(&context.output, tested, &TestPurpose::Add { images: args.images, mend })?;
     }
     Ok(tried)
 }
@@ -244,10 +245,22 @@ fn mend_of_try(code: ErrorCode) -> &'static str {
             "check what --key names, then give the same command again"
         }
         ErrorCode::ModelNetwork => "check --base-url and the network, then give the same command again",
-        ErrorCode::ModelPermanent => "check --model and --base-url, then give the same command again",
+        ErrorCode::ModelPermanent => {
+            "check --model and --base-url, which often ends in /v1, then give the same command again"
+        }
         ErrorCode::ModelMalformed => "check --base-url and --format, then give the same command again",
         ErrorCode::ModelQuota => "raise the quota at the provider, then give the same command again",
         _ => "give the same command again in a while",
+    }
+}
+
+/// The same, where no key was named.
+fn mend_without_key(code: ErrorCode) -> &'static str {
+    match code {
+        ErrorCode::ModelAuth | ErrorCode::ModelPermission => {
+            "give the same command again with --key env:NAME, the variable that has the server's key"
+        }
+        _ => mend_of_try(code),
     }
 }
 

@@ -108,6 +108,26 @@ fn images(tested: &v1::TestModelResponse, file: &Path) -> Option<String> {
     }
 }
 
+/// Returns what to do after a model failed its test, where the mend of the code is another test.
+fn mend_of_known(code: ErrorCode) -> Option<&'static str> {
+    match code {
+        ErrorCode::ModelAuth | ErrorCode::ModelPermission => {
+            Some("check its key: OPENAI_API_KEY, or `key` in its section of the configuration file")
+        }
+        ErrorCode::ModelPermanent => Some(
+            "check the model's name (`palyra model list --ask`), and its address, which often ends in /v1: OPENAI_BASE_URL, or \
+             `base_url` in its section of the configuration file",
+        ),
+        ErrorCode::ModelMalformed => Some(
+            "check its address and format: `base_url` and `format` in its section of the configuration file",
+        ),
+        ErrorCode::ModelNetwork => Some(
+            "check the network and its address: OPENAI_BASE_URL, or `base_url` in its section of the configuration file",
+        ),
+        _ => None,
+    }
+}
+
 /// Shows what came of a test.
 pub(super) fn show(
     output: &Output,
@@ -134,7 +154,10 @@ pub(super) fn show(
         TestPurpose::Add { mend, .. } => {
             Failure::WithMend { code, message, mend: mend(code).to_owned() }.show(output);
         }
-        TestPurpose::Known { .. } => Failure::local(code, message).naming_run("", &tested.model).show(output),
+        TestPurpose::Known { .. } => match mend_of_known(code) {
+            Some(mend) => Failure::WithMend { code, message, mend: mend.to_owned() }.show(output),
+            None => Failure::local(code, message).naming_run("", &tested.model).show(output),
+        },
     }
     Ok(())
 }

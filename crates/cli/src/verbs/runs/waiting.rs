@@ -46,7 +46,8 @@ async fn show_approvals(context: &Context, client: &Client, run: &v1::Run) -> Re
     let scope = scope_of(client, &run.run_id).await;
     for approval in client.call(request).await?.approvals {
         let prompt = approval.prompt.clone().unwrap_or_default();
-        let lines = question(&prompt, &approval.risk_name(), PreviewDetail::Unattended, &scope);
+        let (id, risk) = (&approval.approval_id, approval.risk_name());
+        let lines = question(id, &prompt, &risk, PreviewDetail::Unattended, &scope);
         for (at, line) in lines.iter().flat_map(|line| line.text.split('\n')).enumerate() {
             let begin = if at == 0 { "asks     " } else { "         " };
             context.output.line(format!("{begin}{}", clean_text(line)).trim_end())?;

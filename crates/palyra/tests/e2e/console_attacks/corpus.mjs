@@ -36,9 +36,11 @@ export function traces() {
     const place = element.localName;
     const foreign = ["iframe", "object", "embed", "svg", "math", "base", "video", "audio", "img", "image", "style", "marquee", "template"];
     if (foreign.includes(place) || place.includes("-")) found.push(`mark: the element ${place}`);
+    // The chart is drawn from numbers alone, and sets the places of its parts.
+    const isChart = (name) => name === "style" && element.closest("[data-chart]");
     for (const { name, value } of element.attributes) {
       const isForeign = /^(on|hx-|data-hx-)/.test(name) || /^(style|ping|form|formaction|srcdoc|is|slot|contenteditable)$/.test(name);
-      if (isForeign) found.push(`mark: ${name} of ${place}`);
+      if (isForeign && !isChart(name)) found.push(`mark: ${name} of ${place}`);
       if (/^(id|name)$/.test(name) && /^(canary|press|action$)/.test(value)) found.push(`mark: ${name}=${value}`);
       const leads = /^(href|src|action|data|poster|content)$/.test(name) && !isOurs(element, name, value);
       if (leads && /^\s*(javascript|data|vbscript):/i.test(value)) found.push(`mark: ${name} of ${place} runs`);

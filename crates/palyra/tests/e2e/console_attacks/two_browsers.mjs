@@ -1,7 +1,7 @@
 // Two people in two browsers decide the same approvals at once: one approves, the other denies.
 
 import { click, evaluate, finish, on, open, otherBrowser, page, scripts, watchAll } from "../devtools.mjs";
-import { ACTIVE, CARD, say, signIn } from "./cards.mjs";
+import { ACTIVE, CARD, resize, say, signIn } from "./cards.mjs";
 
 const { PALYRA_TEST_PORT: port, PALYRA_TEST_LINK: link, PALYRA_TEST_MEMBER_LINK: memberLink } = process.env;
 const { PALYRA_TEST_ROUNDS: rounds } = process.env;
@@ -16,8 +16,12 @@ watchAll((method, params) => {
 await signIn(owner, link);
 await signIn(member, memberLink);
 
+// A page in the background follows nothing, and its cards are not seen.
+const inFront = (person) => person.page("Page.bringToFront");
+
 // Asks for a call that needs an approval; returns the path of the approval.
 async function waiting(round) {
+  await inFront(member);
   await member.open(`${origin}/console/chat`);
   await member.evaluate(`(document.querySelector("textarea[name=input]").value = "round${round}.txt hello", 0)`);
   await member.click("main form button[type=submit]");
@@ -34,6 +38,8 @@ async function waiting(round) {
 for (let round = 0; round < Number(rounds); round += 1) {
   const path = await waiting(round);
   for (const person of [owner, member]) {
+    await inFront(person);
+    await resize(person);
     await person.open(`${origin}${path}`);
     await person.evaluate(ACTIVE);
   }

@@ -18,11 +18,18 @@ const until = (tab, expression) =>
 const cards = "document.querySelectorAll('#asked [data-approval]').length";
 const rows = "Number([...document.querySelectorAll('ol.tape[data-events] a.seq')].at(-1)?.innerText ?? 0)";
 
-// Inside of the page: adds up how far its parts move from now on.
+// Inside of the page: adds up how far its parts move from now on. The browser counts what is at the bottom of the window as moved
+// when the page scrolls behind it: that is left out where it is still at the same distance from the bottom.
 const watchShifts = `(async () => {
   for (let frame = 0; frame < 3; frame++) await new Promise((resolve) => requestAnimationFrame(resolve));
   globalThis.shift = 0;
-  new PerformanceObserver((list) => list.getEntries().forEach((entry) => (globalThis.shift += entry.value))).observe({
+  const composer = document.querySelector(".composer");
+  const distance = () => Math.round(innerHeight - composer.getBoundingClientRect().top);
+  const before = distance();
+  const stays = ({ node }) => node?.parentElement?.closest?.(".dock") && distance() === before;
+  new PerformanceObserver((list) => {
+    for (const { value, sources } of list.getEntries()) if (!sources.every(stays)) globalThis.shift += value;
+  }).observe({
     type: "layout-shift",
   });
 })()`;

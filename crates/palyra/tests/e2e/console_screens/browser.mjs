@@ -76,8 +76,11 @@ async function undrawnCharts(spanMs) {
 
 // Runs inside of the page: links of this origin that do not answer 200.
 async function deadLinks() {
-  const links = [...document.querySelectorAll("a[href]")].map((a) => new URL(a.href)).filter((url) => url.origin === location.origin);
-  const urls = [...new Set(links.map((url) => url.pathname + url.search))];
+  // A link that is not shown yet leads nowhere yet, and one within the page leads to what is there.
+  const shown = [...document.querySelectorAll("a[href]")].filter((a) => a.offsetParent);
+  const links = shown.map((a) => new URL(a.href)).filter((url) => url.origin === location.origin);
+  const here = location.pathname + location.search;
+  const urls = [...new Set(links.map((url) => url.pathname + url.search))].filter((url) => url !== here);
   const states = await Promise.all(urls.map(async (url) => `${(await fetch(url, { credentials: "same-origin" })).status} ${url}`));
   return states.filter((state) => !state.startsWith("200 "));
 }

@@ -68,7 +68,10 @@ fn a_folder_that_no_call_reaches_is_a_mistake_with_its_place_and_what_to_write()
             r#"context.folders.contains("docs") && !context.within.contains("docs/*")"#,
             r#"did you mean "docs"?"#,
         ),
-        (r#"context.paths.contains("src/*")"#, "look for a folder in `context.folders`"),
+        (
+            r#"context.paths.contains("src/*")"#,
+            "look for a folder in `context.within` (permit) or `context.folders` (forbid)",
+        ),
         (r#"context.paths.contains("./src/a.py")"#, r#"did you mean "src/a.py"?"#),
         (r#"context.paths.contains("src/")"#, r#"did you mean "src"?"#),
     ] {

@@ -6,8 +6,7 @@ use std::net::IpAddr;
 
 use super::{AddArgs, WireFormat};
 use crate::failure::Failure;
-use crate::verbs::model::address::host_of_url;
-use palyra_screen_text::shell_word;
+use palyra_screen_text::{host_of_url, shell_word};
 
 const BASE_URL_VARIABLE: &str = "OPENAI_BASE_URL";
 const MODEL_VARIABLE: &str = "PALYRA_MODEL";

@@ -2,9 +2,10 @@
 
 use std::net::IpAddr;
 
-/// Returns the address as it is, or with each scheme that may be meant, likeliest first. A public host is never tried
-/// without encryption, since a key may go along.
-pub(super) fn addresses(typed: &str) -> Vec<String> {
+/// Returns the address as it is, or with each scheme that is possible, likeliest first. A public host is never tried
+/// without encryption, since a key may go along. Nothing for an empty text.
+#[must_use]
+pub fn addresses(typed: &str) -> Vec<String> {
     let typed = typed.trim();
     if typed.is_empty() {
         return Vec::new();
@@ -29,7 +30,8 @@ enum HostReach {
 }
 
 /// Returns the host of an address, with or without a scheme.
-pub(super) fn host_of_url(url: &str) -> &str {
+#[must_use]
+pub fn host_of_url(url: &str) -> &str {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let authority = rest.split('/').next().unwrap_or_default();
     // What is before the sign is a name with a password.
