@@ -5,14 +5,14 @@ use maud::{DOCTYPE, Markup, html};
 use crate::assets::{SCRIPT_PATH, STYLE_PATH};
 use crate::paths::SIGN_OUT_PATH;
 use crate::screen_call::SignedIn;
-use crate::screens::{NavigationRow, SCREENS};
+use crate::screens::{NavigationRow, SCREENS, ScreenSpec};
 use crate::wording::line;
 
 /// Returns a page with its navigation.
 pub(crate) fn page(title: &str, path: &str, person: &SignedIn, body: &Markup) -> Markup {
     let top = html! {
         header.top {
-            nav aria-label="Screens" { (links(NavigationRow::First, path)) }
+            nav aria-label="Screens" { (links(NavigationRow::First, path, person)) }
             form method="post" action=(SIGN_OUT_PATH) {
                 input type="hidden" name="token" value=(person.sign_out_token);
                 span.muted { (line(&person.name)) }
@@ -20,17 +20,18 @@ pub(crate) fn page(title: &str, path: &str, person: &SignedIn, body: &Markup) ->
             }
             nav.more aria-labelledby="more" {
                 span.muted id="more" { "More" }
-                (links(NavigationRow::More, path))
+                (links(NavigationRow::More, path, person))
             }
         }
     };
     document(title, &top, body)
 }
 
-/// Returns the links of a row of the navigation.
-fn links(row: NavigationRow, path: &str) -> Markup {
+/// Returns the links of a row of the navigation, to what the person's role has.
+fn links(row: NavigationRow, path: &str, person: &SignedIn) -> Markup {
+    let has = |screen: &&ScreenSpec| !person.refused.contains(&screen.operation);
     html! {
-        @for screen in SCREENS.iter().filter(|screen| screen.navigation == Some(row)) {
+        @for screen in SCREENS.iter().filter(|screen| screen.navigation == Some(row)).filter(has) {
             a href=(screen.path) aria-current=[(screen.path == path).then_some("page")] { (screen.title) }
         }
     }

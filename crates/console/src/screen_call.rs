@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::TryStreamExt;
-use palyra_api::{ApiError, OperationHandlers, admit, admit_request};
+use palyra_api::{ApiError, OperationHandlers, admit, admit_request, authorize};
 use palyra_http::{HttpIdentity, TransportSecurity, page_cookie_name};
 use palyra_ports::Clock;
 use palyra_runtime::{Caller, GatewayRuntimeState};
 use palyra_types::access::AccessScope;
 use palyra_types::{Content, ErrorCode};
-use palyra_wire::operations::{OperationSpec, UnaryRequest};
+use palyra_wire::operations::{OPERATIONS, OperationSpec, UnaryRequest};
 use prost::Message;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
@@ -54,6 +54,8 @@ impl ConsoleServices {
 pub(crate) struct SignedIn {
     pub(crate) name: String,
     pub(crate) sign_out_token: String,
+    /// The operations that the person's role does not have.
+    pub(crate) refused: Vec<&'static str>,
 }
 
 /// A request of a person who is signed in.
@@ -158,7 +160,10 @@ impl ScreenCall {
     pub(crate) fn signed_in(&self) -> SignedIn {
         let known = self.services.state.admin.access.known();
         let name = known.name_of(self.caller().actor.principal).unwrap_or_default().to_owned();
-        SignedIn { name, sign_out_token: self.form_token(SIGN_OUT_PATH) }
+        let caller = self.caller();
+        let refused = OPERATIONS.iter().filter(|operation| authorize(operation, &caller).is_err());
+        let refused = refused.map(|operation| operation.name).collect();
+        SignedIn { name, sign_out_token: self.form_token(SIGN_OUT_PATH), refused }
     }
 }
 

@@ -101,7 +101,7 @@ mod tests {
     fn mistakes_that_only_the_models_show_are_all_found() {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("palyra.toml");
-        let text = "model.default = \"nope/m\"\nmodel.fallbacks = [\"demo/demo\", \"none/m\"]\n\
+        let text = "model.default = \"nope/m\"\nmodel.fallbacks = [\"demo/demo\", \"none/m\", \"b/m\"]\n\
                     [providers.a]\nbase_url = \"nonsense\"\n[providers.b]\nbase_url = \"http://h\"\nkey = \"env:UNSET\"\n";
         std::fs::write(&file, text).expect("written");
         let verdict = check_configuration(Some(&file), &environment(&[("OPENAI_BASE_URL", "nonsense")]));

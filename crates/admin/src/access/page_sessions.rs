@@ -321,7 +321,7 @@ mod tests {
         state.add_link("invitation", PageEntry::of(person(2)), INVITATION_SPAN, at(0));
         assert_eq!(taken(&mut state, "invitation", at(24 * 3_600 - 1)), Some(person(2)));
         let mut add = |number: usize| {
-            state.add_link(&number.to_string(), PageEntry::of(person(1)), PAGE_LINK_SPAN, at(0))
+            state.add_link(&number.to_string(), PageEntry::of(person(1)), PAGE_LINK_SPAN, at(0));
         };
         (0..=LINKS_MAX).for_each(&mut add);
         assert_eq!(taken(&mut state, "0", at(1)), None, "one too many ends the oldest");

@@ -188,9 +188,11 @@ impl World {
             let word = part.trim_end_matches(|c: char| !c.is_ascii_alphanumeric());
             let is_instant = word.len() >= 12 && word.chars().all(|c| c.is_ascii_digit());
             let host_before = ["127.0.0.1:", "localhost:"].iter().any(|host| masked.ends_with(host));
+            let short = masked.ends_with("palyra runs kept list ").then(|| "[ID]".to_owned());
             let port = host_before.then(|| "[PORT]".to_owned());
             let instant = is_instant.then(|| "[N]".to_owned());
-            masked += &port.or(instant).or_else(|| mask_word(word)).unwrap_or_else(|| word.to_owned());
+            masked +=
+                &port.or(short).or(instant).or_else(|| mask_word(word)).unwrap_or_else(|| word.to_owned());
             masked += &part[word.len()..];
         }
         masked

@@ -70,7 +70,11 @@ fn each_mistake_names_its_place_its_key_and_the_mend() {
             1,
             "`providers.x.base_url` is missing; for example `base_url = \"https://api.openai.com/v1\"` below `[providers.x]`",
         ),
-        ("[providers.x]\nbase_url = \"http://h\"\nkey = \"env:UNSET\"", 3, "no key for provider `x`"),
+        (
+            "[providers.x]\nbase_url = \"http://h\"\nkey = \"env:UNSET\"\n\n[model]\ndefault = \"x/m\"",
+            3,
+            "no key for provider `x`",
+        ),
         ("[providers.x]\nbase_url = \"http://h\"\nkey = \"file:/none\"", 3, "no key for provider `x`"),
         ("[providers.Big]\nbase_url = \"http://h\"", 1, "`providers.Big` names a provider `Big`"),
     ] {

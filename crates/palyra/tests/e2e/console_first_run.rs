@@ -48,7 +48,7 @@ fn a_newcomer_asks_approves_and_undoes_by_keyboard_alone() {
     assert!(undone.contains("1 file as before the run") && !file.exists(), "{undone}");
     visit.end();
     // Beside other tests it takes longer, so it is printed and not judged here.
-    println!("from an empty home to the undo: {} s", begun.elapsed().as_secs());
+    eprintln!("from an empty home to the undo: {} s", begun.elapsed().as_secs());
 }
 
 #[test]

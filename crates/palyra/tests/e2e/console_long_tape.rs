@@ -58,7 +58,7 @@ fn a_page_of_a_long_tape_stays_small_and_a_link_to_an_entry_lands_there() {
     let mut visit = BrowserVisit::start("console_long_tape/browser.mjs", &home, &[("PALYRA_TEST_RUN", run)]);
     let mut next = |wanted: &str| -> Value {
         let data = visit.next(wanted);
-        println!("{wanted} {data}");
+        eprintln!("{wanted} {data}");
         data
     };
     let first = next("first");

@@ -79,7 +79,7 @@ fn a_page_does_not_move_while_entries_and_approvals_arrive_and_an_eleventh_tab_o
 
     let tabs = visit.next("tabs");
     assert_eq!(tabs["open"], TABS, "{tabs}");
-    println!("the eleventh tab was loaded after {} ms", tabs["millis"]);
+    eprintln!("the eleventh tab was loaded after {} ms", tabs["millis"]);
     deny(&home, 1);
     assert_eq!(visit.next("live"), true, "the eleventh tab gets its rows");
     visit.end();

@@ -123,7 +123,7 @@ impl RunUsage {
 
     /// Returns the name of the model at a place of the chain; empty once it was erased.
     pub(super) fn model(&self, place: u32) -> Redacted<String> {
-        let mut names = self.stored_models.clone().map(names_of).into_elements();
+        let mut names = self.stored_models.clone().map(|stored| names_of(&stored)).into_elements();
         let place = usize::try_from(place).unwrap_or(usize::MAX);
         if place < names.len() { names.swap_remove(place) } else { Redacted::default() }
     }
@@ -143,6 +143,6 @@ impl RunUsage {
     }
 }
 
-fn names_of(stored: Vec<u8>) -> Vec<String> {
-    <ModelNames as prost::Message>::decode(stored.as_slice()).unwrap_or_default().names
+fn names_of(stored: &[u8]) -> Vec<String> {
+    <ModelNames as prost::Message>::decode(stored).unwrap_or_default().names
 }

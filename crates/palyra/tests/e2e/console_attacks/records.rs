@@ -103,7 +103,6 @@ fn named_by_the_screen(home: &Home, places: &[usize], seq: u64) {
         home.forget_heads();
         home.palyra(&["admin", "stop"]).expect(0);
         flip(home, *at);
-        println!("at {at}: {check}");
         let names_it = check.lines().any(|line| line.starts_with(&format!("{seq}: ")));
         check.contains("The journal does not verify.") && names_it
     });
