@@ -18,6 +18,9 @@ mod egress;
 mod history;
 
 mod models;
+mod model_keys;
+mod awaited_key;
+mod model_config;
 mod own_model;
 mod replacement;
 

@@ -15,15 +15,17 @@ use palyra_providers::detect::{
     explicit_selection, selected_model,
 };
 use palyra_providers::{
-    AnthropicMessagesConfig, AnthropicMessagesProvider, GuardLimits, KeyReference, OpenAiChatConfig,
-    OpenAiChatProvider, ProviderConfigError, Secret, guarded,
+    AnthropicMessagesConfig, AnthropicMessagesProvider, GuardLimits, OpenAiChatConfig, OpenAiChatProvider,
+    ProviderConfigError, Secret, guarded,
 };
 use palyra_runtime::ModelDirectory;
 use palyra_types::ErrorCode;
 use palyra_types::model::ModelRef;
 use tokio::sync::watch;
 
+use crate::awaited_key::AwaitedKeyProvider;
 use crate::config::{Config, PARALLEL_REQUESTS_DEFAULT, ProviderConfig, ProviderFormat, ValueOrigin};
+use crate::model_keys::{KeySources, ModelKeyError};
 use crate::own_model::{self, ENVIRONMENT_PROVIDER};
 use crate::refusal::chain;
 use crate::system::SystemClock;
@@ -108,17 +110,28 @@ pub(crate) struct ModelPlan {
     suggestions: Vec<String>,
 }
 
+/// What a secret that the vault does not give out means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum MissingSecret {
+    /// A mistake of the configuration.
+    Refused,
+    /// The server is asked once its key is there: for a start, since only a daemon that runs can unlock and fill its vault.
+    Awaited,
+}
+
 /// Makes what can be made without a network; else every reason against it.
 pub(crate) fn plan(
     config: &Config,
-    environment: &BTreeMap<String, String>,
+    sources: &KeySources,
+    missing: MissingSecret,
 ) -> Result<ModelPlan, Vec<ModelsError>> {
+    let environment = &*sources.environment;
     let mut errors = Vec::new();
     let mut providers: Vec<Arc<dyn ModelProvider>> = vec![Arc::new(DemoProvider)];
     let mut names: Vec<String> = vec!["demo".to_owned()];
     for settings in config.providers() {
         names.push(settings.name.clone());
-        match configured(config, &settings, environment) {
+        match configured(config, &settings, sources, missing) {
             Ok(provider) => providers.push(provider),
             Err(error) => errors.push(error),
         }
@@ -168,9 +181,12 @@ pub(crate) fn plan(
 /// Every reason against it.
 pub(crate) async fn build(
     config: &Config,
-    environment: &BTreeMap<String, String>,
+    sources: &KeySources,
+    missing: MissingSecret,
 ) -> Result<ModelDirectory, Vec<ModelsError>> {
-    let ModelPlan { mut providers, selection, default, fallbacks, suggestions } = plan(config, environment)?;
+    let environment = &*sources.environment;
+    let ModelPlan { mut providers, selection, default, fallbacks, suggestions } =
+        plan(config, sources, missing)?;
     let mut selected_default = ModelRef::new("demo", "demo");
     let mut of_environment = None;
     if let Some(selection) = selection {
@@ -247,22 +263,48 @@ fn unknown_model(error: &SelectModelError) -> String {
 fn configured(
     config: &Config,
     settings: &ProviderConfig,
-    environment: &BTreeMap<String, String>,
+    sources: &KeySources,
+    missing: MissingSecret,
 ) -> Result<Arc<dyn ModelProvider>, ModelsError> {
-    let origin = |field: &str| config.origin(&format!("providers.{}.{field}", settings.name));
-    let unreadable =
-        |cause| ModelsError::Key { origin: origin("key"), provider: settings.name.clone(), cause };
-    let key = match &settings.key {
-        Some(reference) => {
-            let reference: KeyReference = reference
-                .parse()
-                .map_err(|error: palyra_providers::ParseKeyReferenceError| unreadable(error.into()))?;
-            Some(reference.resolve(environment).map_err(|error| unreadable(error.into()))?)
+    match sources.key_of(settings) {
+        Ok(key) => with_key(config, settings, key),
+        Err(ModelKeyError::Vault(why)) if missing == MissingSecret::Awaited => {
+            tracing::warn!("{}", chain(&why));
+            awaited(config, settings, sources)
         }
-        None => None,
+        Err(cause) => Err(ModelsError::Key {
+            origin: config.origin(&format!("providers.{}.key", settings.name)),
+            provider: settings.name.clone(),
+            cause: cause.into(),
+        }),
+    }
+}
+
+/// Makes a server that asks for its key with each request, until it gets one.
+fn awaited(
+    config: &Config,
+    settings: &ProviderConfig,
+    sources: &KeySources,
+) -> Result<Arc<dyn ModelProvider>, ModelsError> {
+    let keyless = with_key(config, settings, None)?;
+    let settings = settings.clone();
+    let sources = sources.clone();
+    let connect = move || {
+        let key = sources.key_of(&settings).map_err(|error| chain(&error))?;
+        let provider = adapter(&settings, key).map_err(|error| chain(&error))?;
+        Ok(guard(provider, settings.parallel_requests_max))
     };
+    Ok(Arc::new(AwaitedKeyProvider::new(keyless, Box::new(connect))))
+}
+
+/// Makes a server with this key.
+pub(crate) fn with_key(
+    config: &Config,
+    settings: &ProviderConfig,
+    key: Option<Secret>,
+) -> Result<Arc<dyn ModelProvider>, ModelsError> {
     let provider = adapter(settings, key).map_err(|cause| ModelsError::Provider {
-        origin: origin("base_url"),
+        origin: config.origin(&format!("providers.{}.base_url", settings.name)),
         provider: settings.name.clone(),
         cause,
     })?;

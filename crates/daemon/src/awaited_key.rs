@@ -1,0 +1,108 @@
+//! A model server whose key the vault did not give out when the daemon started: each request asks for it again.
+//!
+//! A daemon starts without it, because a vault is unlocked and filled by a daemon that runs. Invariant: without a key
+//! nothing is sent.
+
+use std::sync::{Arc, OnceLock};
+
+use futures::future::BoxFuture;
+use futures::stream::BoxStream;
+use futures::{FutureExt, StreamExt};
+use palyra_ports::{ModelInfo, ModelProvider};
+use palyra_types::model::{
+    ModelFailure, ModelFailureClass, ModelName, ModelPiece, ModelRequest, ProviderName,
+};
+
+/// Makes the server with its key, or says why there is none.
+pub(crate) type ConnectProvider = dyn Fn() -> Result<Arc<dyn ModelProvider>, String> + Send + Sync;
+
+/// A server that waits for its key.
+pub(crate) struct AwaitedKeyProvider {
+    /// The same server without a key; it is never asked.
+    keyless: Arc<dyn ModelProvider>,
+    connect: Box<ConnectProvider>,
+    connected: OnceLock<Arc<dyn ModelProvider>>,
+}
+
+impl AwaitedKeyProvider {
+    pub(crate) fn new(keyless: Arc<dyn ModelProvider>, connect: Box<ConnectProvider>) -> Self {
+        Self { keyless, connect, connected: OnceLock::new() }
+    }
+
+    fn known(&self) -> &Arc<dyn ModelProvider> {
+        self.connected.get().unwrap_or(&self.keyless)
+    }
+
+    fn connected(&self) -> Result<&Arc<dyn ModelProvider>, ModelFailure> {
+        if let Some(connected) = self.connected.get() {
+            return Ok(connected);
+        }
+        let made = (self.connect)().map_err(|why| ModelFailure {
+            class: ModelFailureClass::Auth,
+            detail: why.into(),
+            retry_after: None,
+        })?;
+        Ok(self.connected.get_or_init(|| made))
+    }
+}
+
+impl ModelProvider for AwaitedKeyProvider {
+    fn name(&self) -> ProviderName {
+        self.keyless.name()
+    }
+
+    fn model_info(&self, model: &ModelName) -> ModelInfo {
+        self.known().model_info(model)
+    }
+
+    fn note_images_seen(&self, model: &ModelName) {
+        self.known().note_images_seen(model);
+    }
+
+    fn end_pause(&self) {
+        self.known().end_pause();
+    }
+
+    fn models(&self) -> BoxFuture<'static, Result<Vec<ModelInfo>, ModelFailure>> {
+        match self.connected() {
+            Ok(connected) => connected.models(),
+            Err(failure) => futures::future::ready(Err(failure)).boxed(),
+        }
+    }
+
+    fn stream(&self, request: Arc<ModelRequest>) -> BoxStream<'static, Result<ModelPiece, ModelFailure>> {
+        match self.connected() {
+            Ok(connected) => connected.stream(request),
+            Err(failure) => futures::stream::iter([Err(failure)]).boxed(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use palyra_demo_model::DemoProvider;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_server_is_asked_once_its_key_is_there() {
+        let answer: Arc<Mutex<Result<(), String>>> =
+            Arc::new(Mutex::new(Err("the vault is locked".to_owned())));
+        let asked = Arc::clone(&answer);
+        let connect = move || {
+            let answer = asked.lock().expect("no panic").clone();
+            answer.map(|()| Arc::new(DemoProvider) as Arc<dyn ModelProvider>)
+        };
+        let provider = AwaitedKeyProvider::new(Arc::new(DemoProvider), Box::new(connect));
+        let failure = provider.models().await.expect_err("no key");
+        assert_eq!(failure.class, ModelFailureClass::Auth);
+        assert!(failure.detail.expose().contains("locked"), "{failure:?}");
+        *answer.lock().expect("no panic") = Ok(());
+        assert!(provider.models().await.is_ok());
+        // A key that was given once is kept until the configuration is read again.
+        *answer.lock().expect("no panic") = Err("gone".to_owned());
+        assert!(provider.models().await.is_ok());
+    }
+}
