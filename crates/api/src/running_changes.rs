@@ -26,7 +26,8 @@ impl RunningChanges {
     /// Waits for an operation.
     ///
     /// # Errors
-    /// Those of the operation; [`ErrorCode::Internal`] where it panicked.
+    /// Those of the operation; [`ErrorCode::WriteUnknown`] where the process ends while it runs, and
+    /// [`ErrorCode::Internal`] where it panicked.
     pub async fn answer<T: Send + 'static>(
         &self,
         kind: OperationKind,
@@ -43,7 +44,10 @@ impl RunningChanges {
         };
         match tokio::spawn(work.in_current_span()).await {
             Ok(answer) => answer,
-            Err(_) => Err(ApiError::new(ErrorCode::Internal, "the operation was interrupted".to_owned())),
+            Err(ended) => {
+                let code = if ended.is_panic() { ErrorCode::Internal } else { ErrorCode::WriteUnknown };
+                Err(ApiError::new(code, "the operation was interrupted".to_owned()))
+            }
         }
     }
 }
@@ -72,6 +76,22 @@ mod tests {
             let _ = go_tx.send(());
             assert_eq!(end_rx.await.is_ok(), ends, "{kind:?}");
         }
+    }
+
+    /// What a change had recorded by then is unknown, so its caller repeats it with the same key.
+    #[test]
+    fn a_change_that_ends_with_its_runtime_is_unknown_and_one_that_panics_is_a_fault() {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
+        let running = RunningChanges::default();
+        let never = std::future::pending::<Result<(), ApiError>>();
+        let mut call = Box::pin(running.answer(OperationKind::Change, never));
+        assert!(runtime.block_on(async { (&mut call).now_or_never() }).is_none());
+        let panics = async { if true { panic!("on purpose") } else { Ok(()) } };
+        let panicked = runtime.block_on(running.answer(OperationKind::Change, panics));
+        runtime.shutdown_timeout(std::time::Duration::from_secs(30));
+        let ended = tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(call);
+        assert_eq!(ended.unwrap_err().code(), ErrorCode::WriteUnknown);
+        assert_eq!(panicked.unwrap_err().code(), ErrorCode::Internal);
     }
 
     /// The control is the place that a change leaves when it ends.

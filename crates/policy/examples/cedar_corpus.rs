@@ -1,12 +1,13 @@
 //! Runs the integration corpus that the Cedar project publishes through our index and evaluator.
 //!
 //! Owns reading it: `corpus-tests/HASH.json` beside its policies, entities and schema. Run by
-//! `cargo xtask cedar-corpus`. Fails when a request is decided otherwise than published, or otherwise by the whole
+//! `cargo xtask cedar-corpus`; a second argument such as `3/10` judges a share of the cases. Fails when a request is decided otherwise than published, or otherwise by the whole
 //! set, or when there is no case.
 #![expect(clippy::print_stdout, reason = "a program of its own")]
 
 use std::collections::BTreeSet;
 use std::error::Error;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -16,6 +17,9 @@ use cedar_policy::{
 };
 use palyra_policy::PolicyIndex;
 use serde::Deserialize;
+
+/// More threads than this gain nothing on the machines that run it.
+const THREADS_MAX: usize = 8;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
@@ -63,6 +67,40 @@ struct Sum {
     validated_otherwise: usize,
 }
 
+impl Sum {
+    fn add(&mut self, other: &Self) {
+        self.cases += other.cases;
+        self.requests += other.requests;
+        self.evaluated += other.evaluated;
+        self.whole += other.whole;
+        self.validated_otherwise += other.validated_otherwise;
+    }
+}
+
+/// Every so many cases, and which of them: `3/10` is the fourth of each ten.
+struct Share {
+    first: usize,
+    every: NonZero<usize>,
+}
+
+impl Default for Share {
+    fn default() -> Self {
+        Self { first: 0, every: NonZero::<usize>::MIN }
+    }
+}
+
+impl Share {
+    fn read(text: &str) -> Outcome<Self> {
+        let (first, every) = text.split_once('/').ok_or("a share is written 3/10")?;
+        Ok(Self { first: first.parse()?, every: every.parse()? })
+    }
+
+    fn of(&self, cases: Vec<PathBuf>) -> Vec<PathBuf> {
+        let every = self.every.get();
+        cases.into_iter().skip(self.first % every).step_by(every).collect()
+    }
+}
+
 fn main() -> ExitCode {
     match run() {
         Ok(sum) => {
@@ -83,12 +121,28 @@ fn main() -> ExitCode {
 fn run() -> Outcome<Sum> {
     let folder =
         std::env::args_os().nth(1).map(PathBuf::from).ok_or("name the folder that holds corpus-tests")?;
+    let share = std::env::args().nth(2).map(|text| Share::read(&text)).transpose()?.unwrap_or_default();
+    let cases: Vec<PathBuf> = share.of(cases(&folder.join("corpus-tests"))?);
+    let threads = std::thread::available_parallelism().map_or(1, NonZero::get).min(THREADS_MAX);
     let mut sum = Sum::default();
-    for case in cases(&folder.join("corpus-tests"))? {
-        judge(&folder, &case, &mut sum).map_err(|error| format!("{}: {error}", case.display()))?;
-    }
+    std::thread::scope(|scope| -> Outcome<()> {
+        let parts = cases.chunks(cases.len().div_ceil(threads).max(1));
+        let judges: Vec<_> = parts.map(|part| scope.spawn(|| judge_all(&folder, part))).collect();
+        for judge in judges {
+            sum.add(&judge.join().map_err(|_| "a case panicked")??);
+        }
+        Ok(())
+    })?;
     if sum.requests == 0 {
         return Err("there is no case".into());
+    }
+    Ok(sum)
+}
+
+fn judge_all(folder: &Path, cases: &[PathBuf]) -> Result<Sum, String> {
+    let mut sum = Sum::default();
+    for case in cases {
+        judge(folder, case, &mut sum).map_err(|error| format!("{}: {error}", case.display()))?;
     }
     Ok(sum)
 }

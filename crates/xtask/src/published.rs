@@ -29,22 +29,25 @@ pub(crate) const CEDAR: PublishedCases =
 
 /// Judges the cases in a folder, or in a tar.gz that holds it.
 ///
-/// Fails when a case disagrees or none was found. Programs are started by `run`, which fails when they do.
+/// Fails when a case disagrees or none was found. Programs are started by `run`, which fails when they do; `judge`
+/// starts the example, and gets the folder as its argument.
 pub(crate) fn judge(
     published: PublishedCases,
     cases: &Path,
+    judge: impl Fn(PublishedCases, &Path) -> Command,
     run: impl Fn(Command) -> Result<()>,
 ) -> Result<()> {
     let cases = std::path::absolute(cases).context("could not find the cases")?;
     if cases.is_dir() {
-        return run(example(published, &cases));
+        return run(judge(published, &cases));
     }
     let folder = unpack(published, &cases, &run)?;
-    run(example(published, &folder))?;
+    run(judge(published, &folder))?;
     std::fs::remove_dir_all(&folder).context("could not remove what was unpacked")
 }
 
-fn example(published: PublishedCases, folder: &Path) -> Command {
+/// Builds the example where that is needed, and starts it.
+pub(crate) fn built_now(published: PublishedCases, folder: &Path) -> Command {
     let mut judge = Command::new("cargo");
     judge.args([
         "run",
@@ -60,12 +63,19 @@ fn example(published: PublishedCases, folder: &Path) -> Command {
     judge
 }
 
+/// Starts the example that the suite has built with everything else.
+pub(crate) fn built_before(published: PublishedCases, folder: &Path) -> Command {
+    let mut judge = Command::new(repo::target().join("debug/examples").join(published.example));
+    judge.arg(folder).current_dir(repo::root());
+    judge
+}
+
 fn unpack(
     published: PublishedCases,
     archive: &Path,
     run: &impl Fn(Command) -> Result<()>,
 ) -> Result<PathBuf> {
-    let folder = repo::root().join("target").join(published.folder);
+    let folder = repo::target().join(published.folder);
     if folder.exists() {
         std::fs::remove_dir_all(&folder).context("could not remove what was unpacked last time")?;
     }

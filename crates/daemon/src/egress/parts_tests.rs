@@ -145,7 +145,7 @@ async fn no_offset_and_no_end_of_a_part_divides_a_secret() {
 }
 
 #[tokio::test]
-async fn no_limit_of_what_is_told_divides_a_secret() {
+async fn no_limit_of_an_answer_divides_a_secret() {
     let server = Server::start(|path| {
         let (kind, before) = path.trim_start_matches('/').split_once('/').unwrap();
         let long = || "x".repeat(before.parse().unwrap());
@@ -158,7 +158,8 @@ async fn no_limit_of_what_is_told_divides_a_secret() {
             "end" => said("content-type: text/plain", "text"),
             "text" => said("content-type: text/plain", &format!("{}{VALUE}{}", long(), "y".repeat(100))),
             "page" => {
-                let body = format!("<p>front</p><!--{}--><p>end {VALUE} of it</p>", long());
+                // A script is read faster than anything else that is left out: a page has two seconds.
+                let body = format!("<p>front</p><script>{}</script><p>end {VALUE} of it</p>", long());
                 said("content-type: text/html", &body)
             }
             other => panic!("{other}"),
@@ -173,7 +174,7 @@ async fn no_limit_of_what_is_told_divides_a_secret() {
     }
     for inside in [5, 14, 25] {
         holds(&server, &format!("/text/{}", BODY_BYTES_MAX - inside), [BODY_BYTES_MAX - 100]).await;
-        let front = "<p>front</p><!----><p>end ".len();
+        let front = "<p>front</p><script></script><p>end ".len();
         holds(&server, &format!("/page/{}", (2 << 20) - front - inside), [0]).await;
     }
 }

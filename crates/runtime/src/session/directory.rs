@@ -125,12 +125,10 @@ impl Directory {
 
     /// Hands a command to the session's actor, which is started if there is none.
     pub(super) async fn send(&self, session: SessionRef, mut command: Command) {
-        loop {
-            match self.mailbox(session).send(command).await {
-                Ok(()) => return,
-                // The actor left between the look and the knock; the command came back.
-                Err(mpsc::error::SendError(returned)) => command = returned,
-            }
+        while let Err(mpsc::error::SendError(returned)) = self.mailbox(session).send(command).await {
+            // Its actor had ended. When the executor ends, each new one does, and so does only a caller that yields.
+            command = returned;
+            tokio::task::yield_now().await;
         }
     }
 
@@ -215,4 +213,21 @@ pub(super) enum RetireOutcome {
     Gone,
     /// It must look at its mailbox first.
     WorkCame,
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::FutureExt;
+    use palyra_types::{PrincipalId, SessionId};
+
+    use super::*;
+
+    /// At its end an executor drops each task that is spawned, and a worker that never yields keeps it from ending.
+    #[test]
+    fn a_command_whose_actors_end_at_once_yields_to_the_executor() {
+        let directory = Directory::new(Arc::new(|_, _, commands| drop(commands)));
+        let session =
+            SessionRef { principal: PrincipalId::from_parts(1, 1), id: SessionId::from_parts(1, 2) };
+        assert!(directory.send(session, Command::Wake).now_or_never().is_none());
+    }
 }

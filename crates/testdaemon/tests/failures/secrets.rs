@@ -79,7 +79,17 @@ async fn agree(client: &Client) -> Result<usize> {
     Ok(changes)
 }
 
-/// Makes all changes under a tracer, which writes to `log`; whoever is asked while the daemon dies goes on with the next.
+/// Makes the changes that are left, and counts each once it is acknowledged; then looks at them all.
+async fn take(client: &Client, done: &mut usize) -> Result<()> {
+    while *done < STEPS {
+        step(client, *done).await?;
+        *done += 1;
+    }
+    ensure!(agree(client).await? == STEPS, "more was recorded than was done");
+    verdict::verify(client).await
+}
+
+/// Makes all changes under a tracer, which writes to `log`; a call that the daemon's death interrupts is made again.
 async fn live(root: &Path, programs: &Programs, tracer: &StraceTracer, log: &Path) -> Result<CallRecording> {
     if root.exists() {
         std::fs::remove_dir_all(root).context("could not empty the house")?;
@@ -88,26 +98,24 @@ async fn live(root: &Path, programs: &Programs, tracer: &StraceTracer, log: &Pat
     let (mut daemon, mut client, _) = house.serve(programs).await?;
     let mut attached = Some(tracer.attach(daemon.pid).await?);
     let mut done = 0;
-    while done < STEPS {
-        match step(&client, done).await {
-            Ok(()) => done += 1,
-            Err(error) if error.is_unreachable() => {
-                daemon.ended().await?;
-                let attached = attached.take().context("the daemon died once more by itself")?;
-                attached.ended().await?;
-                (daemon, client, _) = house.serve(programs).await?;
-                let after = agree(&client).await?;
-                ensure!(after == done || after == done + 1, "{after} changes, and {done} were acknowledged");
-                done = after;
-                if expected(done).1 {
-                    client.unlock_vault("a heron on the eastern jetty".to_owned()).await?;
-                }
-            }
-            Err(error) => return Err(error).with_context(|| format!("change {done}")),
+    loop {
+        // A write of the vault may follow its acknowledgement, so the death may also meet the last look.
+        let error = match take(&client, &mut done).await {
+            Ok(()) => break,
+            Err(error) => error,
+        };
+        ensure!(error.downcast_ref().is_some_and(ClientError::is_unreachable), "change {done}: {error:#}");
+        daemon.ended().await?;
+        let attached = attached.take().context("the daemon died once more by itself")?;
+        attached.ended().await?;
+        (daemon, client, _) = house.serve(programs).await?;
+        let after = agree(&client).await?;
+        ensure!(after == done || after == done + 1, "{after} changes, and {done} were acknowledged");
+        done = after;
+        if expected(done).1 {
+            client.unlock_vault("a heron on the eastern jetty".to_owned()).await?;
         }
     }
-    ensure!(agree(&client).await? == STEPS, "more was recorded than was done");
-    verdict::verify(&client).await?;
     daemon.kill().await?;
     if let Some(attached) = attached {
         attached.ended().await?;

@@ -52,8 +52,7 @@ pub(crate) fn verb(options: &AttackOptions) -> Result<ExitCode> {
 
 /// Returns the suite as it was built.
 pub(crate) fn built() -> Command {
-    let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
-    let mut suite = Command::new(repo::root().join(target).join("debug/palyra-attack"));
+    let mut suite = Command::new(repo::target().join("debug/palyra-attack"));
     suite.current_dir(repo::root());
     suite
 }

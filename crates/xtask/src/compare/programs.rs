@@ -33,8 +33,7 @@ impl SidePrograms {
     /// Builds what is checked out here.
     pub(super) fn of_now(profile: BuildProfile) -> Result<Self> {
         let root = repo::root();
-        let target = root.join(std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()));
-        Self::build(&root, &target, profile)
+        Self::build(&root, &repo::target(), profile)
     }
 
     /// Builds a commit in a worktree of its own.

@@ -18,12 +18,7 @@ pub(super) fn build() -> Result<PathBuf> {
     cargo(&["-p", "palyra", "--bin", "palyra", "--features", "jemalloc"])?;
     cargo(&["-p", "palyra-verify", "--bin", "palyra-verify"])?;
     cargo(&["-p", "palyra-wasm", "--bin", "palyra-component-compile", "--features", "compiler"])?;
-    Ok(target().join("dist"))
-}
-
-/// Returns the folder that cargo builds into.
-pub(super) fn target() -> PathBuf {
-    repo::root().join(std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()))
+    Ok(repo::target().join("dist"))
 }
 
 fn cargo(what: &[&str]) -> Result<()> {

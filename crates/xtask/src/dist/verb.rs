@@ -76,7 +76,7 @@ pub(crate) fn verb(options: &DistOptions) -> Result<ExitCode> {
 
 /// Packs the programs that the suite has built, twice, and looks into the packages; a failure leaves them to look at.
 pub(crate) fn check_built() -> Result<()> {
-    let target = programs::target();
+    let target = repo::target();
     let out = target.join("packages-of-the-suite");
     let stripped = out.join("programs");
     std::fs::create_dir_all(&stripped).context("could not make a folder for the programs")?;

@@ -194,13 +194,13 @@ impl Suite {
 /// Builds the daemon as it ships.
 fn shipped_daemon() -> Result<PathBuf> {
     cargo(&["--profile", "dist", "--features", "jemalloc", "--package", "palyra", "--bin", "palyrad"])?;
-    Ok(target().join("dist/palyrad"))
+    Ok(repo::target().join("dist/palyrad"))
 }
 
 fn build() -> Result<PathBuf> {
     cargo(&["--package", "palyra-testdaemon", "--bins"])
         .context("--programs DIR takes a folder with built programs")?;
-    Ok(target().join("debug"))
+    Ok(repo::target().join("debug"))
 }
 
 fn cargo(what: &[&str]) -> Result<()> {
@@ -211,11 +211,6 @@ fn cargo(what: &[&str]) -> Result<()> {
         bail!("cargo could not build {}", what.join(" "));
     }
     Ok(())
-}
-
-fn target() -> PathBuf {
-    let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
-    repo::root().join(target)
 }
 
 #[cfg(test)]

@@ -39,8 +39,7 @@ pub(crate) fn verb(options: &SimOptions) -> Result<ExitCode> {
     build.args(["build", "--quiet", "--locked", "--package", "palyra-sim", "--bin", "palyra-sim"]);
     let status = build.current_dir(&root).status().context("could not start cargo")?;
     ensure!(status.success(), "cargo could not build palyra-sim");
-    let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
-    let mut simulator = Command::new(root.join(target).join("debug/palyra-sim"));
+    let mut simulator = Command::new(repo::target().join("debug/palyra-sim"));
     simulator.args(arguments(options)).current_dir(&root);
     if options.write {
         let output = simulator.arg("--json").output().context("could not start the simulator")?;

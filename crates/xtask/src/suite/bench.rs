@@ -34,7 +34,7 @@ pub(crate) fn shipped_bench() -> Result<Command> {
     build(&root, &["--package", "palyra", "--bin", "palyrad", "--features", "jemalloc"])?;
     build(&root, &["--package", "palyra-bench"])?;
     let mut command = program(&root);
-    names_daemon(&mut command, &programs(&root).join("palyrad"))?;
+    names_daemon(&mut command, &programs().join("palyrad"))?;
     Ok(command)
 }
 
@@ -44,7 +44,7 @@ const SHORT_SOAK_RUNS: &str = "16000";
 /// Returns the command of a short soak with the programs that the suite has built, which are debug builds.
 pub(super) fn built_soak() -> Result<Command> {
     let root = repo::root();
-    let programs = target(&root).join("debug");
+    let programs = repo::target().join("debug");
     let mut command = Command::new(programs.join("palyra-bench"));
     command.args(["soak", "--runs", SHORT_SOAK_RUNS]).current_dir(&root);
     names_daemon(&mut command, &programs.join("palyrad"))?;
@@ -61,17 +61,13 @@ fn names_daemon(command: &mut Command, palyrad: &Path) -> Result<()> {
 }
 
 fn program(root: &Path) -> Command {
-    let mut command = Command::new(programs(root).join("palyra-bench"));
+    let mut command = Command::new(programs().join("palyra-bench"));
     command.current_dir(root);
     command
 }
 
-fn programs(root: &Path) -> PathBuf {
-    target(root).join("dist")
-}
-
-fn target(root: &Path) -> PathBuf {
-    root.join(std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()))
+fn programs() -> PathBuf {
+    repo::target().join("dist")
 }
 
 fn build(root: &Path, what: &[&str]) -> Result<()> {

@@ -17,12 +17,12 @@ const NEEDED: u64 = 16 * GIB;
 ///
 /// What an earlier build left there counts as room: most of it is used again or written over.
 pub(super) fn demand_room() -> Result<()> {
-    let root = crate::repo::root();
-    let target = root.join(std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()));
+    let target = crate::repo::target();
     if target.is_dir() {
         check(free_bytes(&target)?, used_bytes(&target)?)
             .with_context(|| format!("on the disk of {}", target.display()))
     } else {
+        let root = crate::repo::root();
         check(free_bytes(&root)?, 0).with_context(|| format!("on the disk of {}", root.display()))
     }
 }

@@ -44,7 +44,8 @@ pub(crate) fn test(skip: &[String], check_packages: fn() -> Result<()>) -> Resul
     phases.run("soak", |deadline| command::run(bench::built_soak()?, deadline));
     match vectors::folder() {
         Some(folder) => {
-            phases.run("vectors", |deadline| vectors::run(&folder, deadline));
+            let seed = SeededRandom::of_checkout().seed();
+            phases.run("vectors", |deadline| vectors::run(&folder, seed, deadline));
         }
         None => phases.leave_out("vectors", &format!("{} is not set", vectors::VARIABLE)),
     }

@@ -23,18 +23,26 @@ pub(super) fn folder() -> Option<PathBuf> {
     std::env::var_os(VARIABLE).filter(|named| !named.is_empty()).map(PathBuf::from)
 }
 
-/// Judges all of it; what is missing in a folder that was named is a failure.
-pub(super) fn run(folder: &Path, deadline: Instant) -> Result<()> {
-    judge(published::MERKLE, &folder.join("merkle/testdata.tar.gz"), deadline)?;
-    judge(published::CEDAR, &folder.join("cedar/corpus-tests.tar.gz"), deadline)
+/// One case of so many is judged by the suite; `cargo xtask cedar-corpus` judges all.
+const CEDAR_EVERY: u64 = 4;
+
+/// Judges all proofs, and those policies that the seed draws; what is missing in a folder that was named is a failure.
+pub(super) fn run(folder: &Path, seed: u64, deadline: Instant) -> Result<()> {
+    let run = |program| command::run(program, deadline);
+    let share = format!("{}/{CEDAR_EVERY}", seed % CEDAR_EVERY);
+    let drawn = |published, cases: &Path| {
+        let mut judge = published::built_before(published, cases);
+        judge.arg(&share);
+        judge
+    };
+    let merkle = folder.join("merkle/testdata.tar.gz");
+    published::judge(published::MERKLE, &merkle, published::built_before, run)?;
+    published::judge(published::CEDAR, &folder.join("cedar/corpus-tests.tar.gz"), drawn, run)
 }
 
 /// Judges the cases of one project alone.
 pub(crate) fn published_cases(published: PublishedCases, cases: &Path) -> Result<ExitCode> {
-    judge(published, cases, Instant::now() + TIME)?;
+    let deadline = Instant::now() + TIME;
+    published::judge(published, cases, published::built_now, |program| command::run(program, deadline))?;
     Ok(ExitCode::SUCCESS)
-}
-
-fn judge(published: PublishedCases, cases: &Path, deadline: Instant) -> Result<()> {
-    published::judge(published, cases, |program| command::run(program, deadline))
 }
