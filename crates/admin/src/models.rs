@@ -100,13 +100,7 @@ impl ModelsHandle {
             .provider(&model)
             .ok_or_else(|| AdminError::ModelNotConfigured { model: model.to_string() })?;
         provider.end_pause();
-        let deadline = self.clock.boot().after(TEST_SPAN_MAX);
-        let answer = self.ask(Arc::clone(provider), model.clone());
-        let too_slow = self.clock.sleep_until(deadline);
-        let mut test = tokio::select! {
-            test = answer => test.map_err(|failure| cleaned(&*self.redactor, failure))?,
-            () = too_slow => return Err(AdminError::Model(cleaned(&*self.redactor, silence()))),
-        };
+        let mut test = self.test_server(provider, &model, TEST_SPAN_MAX).await?;
         if test.images == ImageSupport::Unknown && try_image == TryImage::Yes {
             let deadline = self.clock.boot().after(TEST_SPAN_MAX);
             let shown = crate::image_test::try_image(provider, &model);
@@ -119,6 +113,26 @@ impl ModelsHandle {
             }
         }
         Ok((model, test))
+    }
+
+    /// Asks a model of a server for one short answer within a span, whether the server is in the directory or not.
+    ///
+    /// # Errors
+    /// [`AdminError::Model`] when the provider fails, or does not answer in time.
+    pub async fn test_server(
+        &self,
+        provider: &Arc<dyn ModelProvider>,
+        model: &ModelRef,
+        span: Duration,
+    ) -> Result<ModelTest, AdminError> {
+        let deadline = self.clock.boot().after(span);
+        let answer = self.ask(Arc::clone(provider), model.clone());
+        tokio::select! {
+            test = answer => Ok(test.map_err(|failure| cleaned(&*self.redactor, failure))?),
+            () = self.clock.sleep_until(deadline) => {
+                Err(AdminError::Model(cleaned(&*self.redactor, silence())))
+            }
+        }
     }
 
     async fn ask(

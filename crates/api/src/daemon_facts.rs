@@ -8,6 +8,7 @@ use palyra_types::Timestamp;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
+use crate::model_changes::ModelChanges;
 use crate::reload::ReloadHandle;
 
 /// The daemon, as its status tells it.
@@ -35,6 +36,8 @@ pub struct DaemonFacts {
     pub live_checks: LiveChecks,
     /// The way to have the configuration read again.
     pub reload: ReloadHandle,
+    /// The way to add servers of models to the configuration.
+    pub model_changes: ModelChanges,
     /// Whether it may make room for a daemon with another model.
     pub replacement: Arc<dyn ReplaceDaemon>,
     /// Cancelled when the owner asks the daemon to stop; the daemon stops once it has drained.

@@ -33,6 +33,7 @@ mod skills;
 mod vault;
 mod agents;
 mod models;
+mod add_model;
 mod usage;
 mod people;
 mod tokens;
@@ -48,6 +49,7 @@ mod background;
 mod daemon_facts;
 
 mod reload;
+mod model_changes;
 
 mod translate;
 
@@ -57,6 +59,10 @@ pub use api_error::ApiError;
 pub use authorize::{CONFIRMATION_HEADER, admit, admit_request, authorize, confirmed, record_refusal};
 pub use console_links::CONSOLE_LOGIN_PATH;
 pub use daemon_facts::{ConfigFact, DaemonFacts, NeverReplaced, ReplaceDaemon};
+pub use model_changes::{
+    AddModelError, ConfigureModels, ExistingServer, ModelAddition, ModelChanges, ModelDraft, ModelFormat,
+    NewDefault, NoModelChanges, PersistConfig, SecretDraft,
+};
 pub use operations::{OperationHandlers, ResponseStream};
 pub use proof::checkpoint_to_wire;
 pub use reload::{ReloadError, ReloadHandle, ReloadReport, ReloadRequest};

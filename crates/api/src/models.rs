@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use palyra_admin::AdminError;
 use palyra_admin::image_test::ImageSupport;
-use palyra_admin::models::{ProviderModels, TryImage};
+use palyra_admin::models::{ModelTest, ProviderModels, TryImage};
 use palyra_ports::{ModelInfo, ModelProvider};
 use palyra_runtime::Caller;
 use palyra_runtime::model_directory::ModelDirectory;
@@ -53,17 +53,7 @@ impl OperationHandlers {
         let try_image = if try_image { TryImage::Yes } else { TryImage::No };
         let images_command = self.state.models.directory().images_command(&model).unwrap_or_default();
         match self.state.models.test(wanted, try_image).await {
-            Ok((model, test)) => Ok(TestModelResponse {
-                ok: true,
-                model: model.to_string(),
-                text: test.text.into_exposed(),
-                error_code: String::new(),
-                first_text_ms: milliseconds(test.first_text),
-                total_ms: milliseconds(test.total),
-                usage: test.usage.map(translate::token_usage),
-                images: image_support(test.images),
-                images_command,
-            }),
+            Ok((model, test)) => Ok(TestModelResponse { images_command, ..passed_test(&model, test) }),
             Err(AdminError::Model(failure)) => Ok(failed_test(&model, failure)),
             Err(error) => Err(error.into()),
         }
@@ -115,7 +105,23 @@ fn image_support(images: ImageSupport) -> i32 {
     images.into()
 }
 
-fn failed_test(model: &ModelRef, failure: CleanedFailure) -> TestModelResponse {
+/// Returns a test that was answered.
+pub(crate) fn passed_test(model: &ModelRef, test: ModelTest) -> TestModelResponse {
+    TestModelResponse {
+        ok: true,
+        model: model.to_string(),
+        text: test.text.into_exposed(),
+        error_code: String::new(),
+        first_text_ms: milliseconds(test.first_text),
+        total_ms: milliseconds(test.total),
+        usage: test.usage.map(translate::token_usage),
+        images: image_support(test.images),
+        images_command: String::new(),
+    }
+}
+
+/// Returns a test that failed.
+pub(crate) fn failed_test(model: &ModelRef, failure: CleanedFailure) -> TestModelResponse {
     TestModelResponse {
         ok: false,
         model: model.to_string(),

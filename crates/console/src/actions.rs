@@ -1,20 +1,35 @@
 //! The forms of the console: one operation each, and the page to show afterwards.
 
+mod add_model;
+
 use std::sync::Arc;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use maud::Markup;
 use palyra_api::ApiError;
 use palyra_wire::v1;
 
 use crate::answer_delay::{SHOWN_FIELD, is_early};
 use crate::forms::FormFields;
-use crate::paths::START_PATH;
+use crate::paths::{ADD_MODEL_PATH, START_PATH};
 use crate::screen_call::ScreenCall;
 
 /// Answers a form with the path of the page to show next.
 pub(crate) type PerformAction =
     fn(Arc<ScreenCall>, FormFields) -> BoxFuture<'static, Result<String, ApiError>>;
+
+/// Returns a page that says why a form was refused, with what was typed.
+pub(crate) type RenderRefused = fn(&ScreenCall, &FormFields, &ApiError) -> Markup;
+
+/// What a person sees of a form that was refused.
+#[derive(Clone, Copy)]
+pub(crate) enum RefusedForm {
+    /// Why.
+    Reason,
+    /// Why, and the form again.
+    Again(RenderRefused),
+}
 
 /// A form and what it does.
 pub(crate) struct ConsoleAction {
@@ -26,6 +41,7 @@ pub(crate) struct ConsoleAction {
     #[cfg_attr(not(test), expect(dead_code, reason = "read by the test that compares it with the schemas"))]
     pub(crate) operation: &'static str,
     pub(crate) perform: PerformAction,
+    pub(crate) refused: RefusedForm,
 }
 
 /// Every form.
@@ -35,48 +51,63 @@ pub(crate) const ACTIONS: &[ConsoleAction] = &[
         title: "Not decided",
         operation: "ResolveApproval",
         perform: |call, fields| decide(call, fields).boxed(),
+        refused: RefusedForm::Reason,
     },
     ConsoleAction {
         path: "/console/runs/{run_id}/stop",
         title: "Not stopped",
         operation: "CancelRun",
         perform: |call, _| stop(call).boxed(),
+        refused: RefusedForm::Reason,
     },
     ConsoleAction {
         path: "/console/runs/{run_id}/undo",
         title: "Not undone",
         operation: "UndoRun",
         perform: |call, _| undo(call).boxed(),
+        refused: RefusedForm::Reason,
     },
     ConsoleAction {
         path: "/console/runs/{run_id}/revise",
         title: "Not sent",
         operation: "StartRun",
         perform: |call, fields| revise(call, fields).boxed(),
+        refused: RefusedForm::Reason,
     },
     ConsoleAction {
         path: "/console/grants/{grant_id}/revoke",
         title: "Not revoked",
         operation: "RevokeGrant",
         perform: |call, _| revoke(call).boxed(),
+        refused: RefusedForm::Reason,
     },
     ConsoleAction {
         path: START_PATH,
         title: "Not sent",
         operation: "StartRun",
         perform: |call, fields| start(call, fields).boxed(),
+        refused: RefusedForm::Reason,
     },
     ConsoleAction {
         path: "/console/runs/{run_id}/send",
         title: "Not sent",
         operation: "SendInput",
         perform: |call, fields| send(call, fields).boxed(),
+        refused: RefusedForm::Reason,
     },
     ConsoleAction {
         path: "/console/runs/{run_id}/effects/{effect_id}/settle",
         title: "Not recorded",
         operation: "ResolveEffect",
         perform: |call, fields| settle(call, fields).boxed(),
+        refused: RefusedForm::Reason,
+    },
+    ConsoleAction {
+        path: ADD_MODEL_PATH,
+        title: "Not added",
+        operation: "AddModel",
+        perform: |call, fields| add_model::add_model(call, fields).boxed(),
+        refused: RefusedForm::Again(add_model::again),
     },
 ];
 
@@ -226,14 +257,19 @@ mod tests {
 
     use super::*;
 
+    /// An owner's change needs a fresh code, and a form that was refused keeps what was typed beside it.
     #[test]
     fn a_form_calls_an_operation_that_a_page_session_may_call() {
         for action in ACTIONS {
             let operation = OperationSpec::by_name(action.operation).unwrap();
-            assert_eq!(
-                (operation.audience, operation.kind),
-                (OperationAudience::Principals, OperationKind::Change)
-            );
+            assert_eq!(operation.kind, OperationKind::Change, "{}", action.path);
+            match operation.audience {
+                OperationAudience::Principals => {}
+                OperationAudience::Owner => {
+                    assert!(matches!(action.refused, RefusedForm::Again(_)), "{}", action.path);
+                }
+                OperationAudience::OwnerSocket => panic!("{}: only at the socket", action.path),
+            }
         }
     }
 }

@@ -26,7 +26,7 @@ pub(crate) fn form_token(cookie: &str, path: &str) -> String {
 }
 
 /// The fields of a form.
-#[derive(Debug, Default)]
+#[derive(Clone, Default)]
 pub(crate) struct FormFields(Vec<(String, String)>);
 
 impl FormFields {
@@ -36,7 +36,7 @@ impl FormFields {
         value.unwrap_or_default().replace("\r\n", "\n")
     }
 
-    fn parse(text: &str) -> Result<Self, ApiError> {
+    pub(crate) fn parse(text: &str) -> Result<Self, ApiError> {
         let pairs = query_pairs(text).map_err(|fault| ApiError::invalid_argument(&fault.to_string()))?;
         Ok(Self(pairs))
     }

@@ -12,6 +12,10 @@ pub(crate) const RUN_EXPORT_PATH: &str = "/console/runs/{run_id}/export";
 pub(crate) const ATTENTION_PATH: &str = "/console/events";
 /// Begins a conversation.
 pub(crate) const START_PATH: &str = "/console/chat/start";
+/// Models and their servers.
+pub(crate) const MODELS_PATH: &str = "/console/models";
+/// Adds a server of models.
+pub(crate) const ADD_MODEL_PATH: &str = "/console/models/add";
 /// What to ask first.
 pub(crate) const FIRST_STEPS_PATH: &str = "/console/start";
 /// The hashes between two sizes of the journal.

@@ -18,7 +18,7 @@ use palyra_runtime::GatewayRuntimeState;
 use palyra_types::ErrorCode;
 use tokio_util::sync::CancellationToken;
 
-use crate::actions::ACTIONS;
+use crate::actions::{ACTIONS, RefusedForm};
 use crate::forms::{FORM_BYTES_MAX, read_form};
 use crate::live_streams;
 use crate::page::{bare_page, page};
@@ -192,13 +192,18 @@ async fn act(
         None => return login::sign_in_needed(),
     };
     let (parts, body) = request.into_parts();
-    let done = async {
-        let fields = read_form(&parts.headers, body, call.session.cookie.expose(), &call.target.path).await?;
-        (action.perform)(Arc::clone(&call), fields).await
+    let fields = read_form(&parts.headers, body, call.session.cookie.expose(), &call.target.path).await;
+    let fields = match fields {
+        Ok(fields) => fields,
+        Err(refusal) => return refused_page(action.title, "", &call, &refusal),
     };
-    match done.await {
-        Ok(next) => see_other(&next),
-        Err(refusal) => refused_page(action.title, "", &call, &refusal),
+    match ((action.perform)(Arc::clone(&call), fields.clone()).await, action.refused) {
+        (Ok(next), _) => see_other(&next),
+        (Err(refusal), RefusedForm::Reason) => refused_page(action.title, "", &call, &refusal),
+        (Err(refusal), RefusedForm::Again(render)) => {
+            let body = render(&call, &fields, &refusal);
+            html_response(refusal_status(&refusal), page(action.title, "", &call.signed_in(), &body))
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::TryStreamExt;
-use palyra_api::{ApiError, OperationHandlers, admit, admit_request, authorize};
+use palyra_api::{ApiError, OperationHandlers, admit, admit_request, authorize, confirmed};
 use palyra_http::{HttpIdentity, TransportSecurity, page_cookie_name};
 use palyra_ports::Clock;
 use palyra_runtime::{Caller, GatewayRuntimeState};
@@ -89,7 +89,25 @@ impl ScreenCall {
     /// # Errors
     /// [`ApiError`]: the person's role does not have its scope, or the operation refuses.
     pub(crate) async fn call<R: UnaryRequest>(&self, request: R) -> Result<R::Response, ApiError> {
-        let caller = self.caller();
+        self.call_as(self.caller(), request).await
+    }
+
+    /// Calls an operation that an owner confirms with a one-time code, which is used up.
+    ///
+    /// # Errors
+    /// [`ApiError`]: those of [`Self::call`], and that the code does not confirm it.
+    pub(crate) async fn call_confirmed<R: UnaryRequest>(
+        &self,
+        request: R,
+        code: &str,
+    ) -> Result<R::Response, ApiError> {
+        let access = &self.services.state.admin.access;
+        let operation =
+            OperationSpec::by_path(R::PATH).ok_or_else(|| broken("there is no such operation"))?;
+        self.call_as(confirmed(access, operation, self.caller(), Some(code)), request).await
+    }
+
+    async fn call_as<R: UnaryRequest>(&self, caller: Caller, request: R) -> Result<R::Response, ApiError> {
         admit_request::<R>(&self.services.state.admin.access, &caller).await?;
         let bytes = request.encode_to_vec();
         let answer = self.services.operations.dispatch(R::PATH, caller, &bytes);

@@ -31,6 +31,7 @@ use maud::Markup;
 use palyra_api::ApiError;
 
 pub(crate) use conversation::asked_fragment;
+pub(crate) use models::{AddModelForm, add_model_request};
 
 use crate::screen_call::ScreenCall;
 

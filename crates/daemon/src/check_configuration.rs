@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use palyra_types::ErrorCode;
 
 use crate::config::{self, Config, ListExtent, ValueOrigin};
-use crate::models;
+use crate::model_keys::KeySources;
+use crate::models::{self, MissingSecret};
 use crate::refusal::{chain, in_this_environment};
 
 /// What was found.
@@ -86,7 +88,13 @@ fn check_models(config: &Config, environment: &BTreeMap<String, String>) -> Vec<
         origin: error.origin().cloned(),
         key: error.key(),
     };
-    models::plan(config, environment).err().unwrap_or_default().iter().map(finding).collect()
+    let sources = KeySources { environment: Arc::new(environment.clone()), vault: None };
+    models::plan(config, &sources, MissingSecret::Refused)
+        .err()
+        .unwrap_or_default()
+        .iter()
+        .map(finding)
+        .collect()
 }
 
 #[cfg(test)]

@@ -71,9 +71,32 @@ pub fn load(
     let text = mistakes.note(read.transpose()).flatten();
     let file = text.as_ref().map(|(path, text)| ConfigText { path, text });
     let config = assemble(file, environment, flags, mistakes)?;
+    on_this_host(config, environment, path)
+}
+
+/// Reads all layers with another text of the file than the one that is there.
+///
+/// # Errors
+/// [`ConfigErrors`], as [`load`].
+pub(crate) fn load_text(
+    path: &Path,
+    text: &str,
+    environment: &BTreeMap<String, String>,
+    flags: &[(&str, String)],
+) -> Result<Config, ConfigErrors> {
+    let config = assemble(Some(ConfigText { path, text }), environment, flags, ErrorCollector::default())?;
+    on_this_host(config, environment, Some(path.to_owned()))
+}
+
+/// Checks what depends on the host, and says where the configuration is from.
+fn on_this_host(
+    config: Config,
+    environment: &BTreeMap<String, String>,
+    file: Option<PathBuf>,
+) -> Result<Config, ConfigErrors> {
     let mut mistakes = ErrorCollector::default();
     host_places::check_all(&config.values, environment, &mut mistakes);
-    mistakes.into_result().map(|()| Config { file: path, ..config })
+    mistakes.into_result().map(|()| Config { file, ..config })
 }
 
 /// Refuses a file that somebody else could have written, and a folder where they could put one.

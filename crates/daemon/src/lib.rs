@@ -18,7 +18,9 @@ mod egress;
 mod history;
 
 mod models;
+mod model_keys;
 mod keyless_provider;
+mod model_config;
 mod own_model;
 mod replacement;
 

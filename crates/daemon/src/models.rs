@@ -15,8 +15,8 @@ use palyra_providers::detect::{
     explicit_selection, selected_model,
 };
 use palyra_providers::{
-    AnthropicMessagesConfig, AnthropicMessagesProvider, GuardLimits, KeyReference, OpenAiChatConfig,
-    OpenAiChatProvider, ProviderConfigError, ResolveKeyError, Secret, guarded,
+    AnthropicMessagesConfig, AnthropicMessagesProvider, GuardLimits, OpenAiChatConfig, OpenAiChatProvider,
+    ProviderConfigError, ResolveKeyError, Secret, guarded,
 };
 use palyra_runtime::ModelDirectory;
 use palyra_types::ErrorCode;
@@ -25,6 +25,7 @@ use tokio::sync::watch;
 
 use crate::config::{Config, PARALLEL_REQUESTS_DEFAULT, ProviderConfig, ProviderFormat, ValueOrigin};
 use crate::keyless_provider::KeylessProvider;
+use crate::model_keys::{KeySources, ModelKeyError};
 use crate::own_model::{self, ENVIRONMENT_PROVIDER};
 use crate::refusal::chain;
 use crate::system::SystemClock;
@@ -109,18 +110,28 @@ pub(crate) struct ModelPlan {
     suggestions: Vec<String>,
 }
 
+/// What a secret that the vault does not give out means for the default model and its fallbacks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum MissingSecret {
+    /// A mistake of the configuration.
+    Refused,
+    /// The server is asked once its key is there: for a start, since only a daemon that runs can unlock and fill its vault.
+    Awaited,
+}
+
 /// Makes what can be made without a network; else every reason against it.
 pub(crate) fn plan(
     config: &Config,
-    environment: &BTreeMap<String, String>,
+    sources: &KeySources,
+    missing: MissingSecret,
 ) -> Result<ModelPlan, Vec<ModelsError>> {
+    let environment = &*sources.environment;
     let mut errors = Vec::new();
     let mut providers: Vec<Arc<dyn ModelProvider>> = vec![Arc::new(DemoProvider)];
     let mut names: Vec<String> = vec!["demo".to_owned()];
     for settings in config.providers() {
         names.push(settings.name.clone());
-        let need = if is_needed(config, &settings.name) { KeyNeed::Now } else { KeyNeed::Later };
-        match configured(config, &settings, environment, need) {
+        match configured(config, &settings, sources, missing) {
             Ok(provider) => providers.push(provider),
             Err(error) => errors.push(error),
         }
@@ -170,9 +181,12 @@ pub(crate) fn plan(
 /// Every reason against it.
 pub(crate) async fn build(
     config: &Config,
-    environment: &BTreeMap<String, String>,
+    sources: &KeySources,
+    missing: MissingSecret,
 ) -> Result<ModelDirectory, Vec<ModelsError>> {
-    let ModelPlan { mut providers, selection, default, fallbacks, suggestions } = plan(config, environment)?;
+    let environment = &*sources.environment;
+    let ModelPlan { mut providers, selection, default, fallbacks, suggestions } =
+        plan(config, sources, missing)?;
     let mut selected_default = ModelRef::new("demo", "demo");
     let mut of_environment = None;
     if let Some(selection) = selection {
@@ -246,49 +260,68 @@ fn unknown_model(error: &SelectModelError) -> String {
     ENVIRONMENT_MODEL_UNKNOWN.to_owned()
 }
 
-/// Whether a server is asked without being named.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum KeyNeed {
-    /// It has the default model or a fallback.
-    Now,
-    /// Only a request that names it asks it.
-    Later,
+fn configured(
+    config: &Config,
+    settings: &ProviderConfig,
+    sources: &KeySources,
+    missing: MissingSecret,
+) -> Result<Arc<dyn ModelProvider>, ModelsError> {
+    let cause = match sources.key_of(settings) {
+        Ok(key) => return with_key(config, settings, key),
+        // Its address is at fault, which this says.
+        Err(ModelKeyError::Server(_)) => return with_key(config, settings, None),
+        Err(cause) => cause,
+    };
+    let is_needed = is_needed(config, &settings.name);
+    let can_wait = match &cause {
+        ModelKeyError::Resolve(ResolveKeyError::NotSet { .. }) => !is_needed,
+        ModelKeyError::Vault(_) => !is_needed || missing == MissingSecret::Awaited,
+        _ => false,
+    };
+    if can_wait {
+        tracing::warn!(provider = settings.name, "a server of models has no key: {}", chain(&cause));
+        return keyless(config, settings, sources);
+    }
+    Err(ModelsError::Key {
+        origin: config.origin(&format!("providers.{}.key", settings.name)),
+        provider: settings.name.clone(),
+        cause: cause.into(),
+    })
 }
 
+/// Returns whether a server has the default model or a fallback: it is asked without being named.
 fn is_needed(config: &Config, provider: &str) -> bool {
     let models = std::iter::once(config.default_model());
     let mut models = models.chain(config.fallback_models().iter().map(String::as_str));
     models.any(|model| model.split('/').next() == Some(provider))
 }
 
-fn configured(
+/// Makes a server that looks for its key with each request, until it has one.
+fn keyless(
     config: &Config,
     settings: &ProviderConfig,
-    environment: &BTreeMap<String, String>,
-    need: KeyNeed,
+    sources: &KeySources,
 ) -> Result<Arc<dyn ModelProvider>, ModelsError> {
-    let origin = |field: &str| config.origin(&format!("providers.{}.{field}", settings.name));
-    let unreadable =
-        |cause| ModelsError::Key { origin: origin("key"), provider: settings.name.clone(), cause };
-    let key = match &settings.key {
-        Some(reference) => {
-            let reference: KeyReference = reference
-                .parse()
-                .map_err(|error: palyra_providers::ParseKeyReferenceError| unreadable(error.into()))?;
-            match reference.resolve(environment) {
-                Err(error @ ResolveKeyError::NotSet { .. }) if need == KeyNeed::Later => {
-                    tracing::warn!(provider = settings.name, %error, "a server of models has no key");
-                    let reason = format!("no key for `{}`: {error}", settings.name);
-                    let name = ModelRef::new(&settings.name, "").provider;
-                    return Ok(Arc::new(KeylessProvider::new(name, reason)));
-                }
-                key => Some(key.map_err(|error| unreadable(error.into()))?),
-            }
-        }
-        None => None,
+    let keyless = with_key(config, settings, None)?;
+    let settings = settings.clone();
+    let sources = sources.clone();
+    let connect = move || {
+        let key = sources.key_of(&settings);
+        let key = key.map_err(|error| format!("no key for `{}`: {}", settings.name, chain(&error)))?;
+        let provider = adapter(&settings, key).map_err(|error| chain(&error))?;
+        Ok(guard(provider, settings.parallel_requests_max))
     };
+    Ok(Arc::new(KeylessProvider::new(keyless, Box::new(connect))))
+}
+
+/// Makes a server with this key.
+pub(crate) fn with_key(
+    config: &Config,
+    settings: &ProviderConfig,
+    key: Option<Secret>,
+) -> Result<Arc<dyn ModelProvider>, ModelsError> {
     let provider = adapter(settings, key).map_err(|cause| ModelsError::Provider {
-        origin: origin("base_url"),
+        origin: config.origin(&format!("providers.{}.base_url", settings.name)),
         provider: settings.name.clone(),
         cause,
     })?;
@@ -325,3 +358,6 @@ fn guard(provider: Arc<dyn ModelProvider>, parallel_requests_max: usize) -> Arc<
 fn variable(name: &str) -> ValueOrigin {
     ValueOrigin::Variable { name: name.to_owned() }
 }
+
+#[cfg(test)]
+mod tests;

@@ -160,11 +160,12 @@ fn joined(parts: &[&str]) -> Vec<u8> {
     parts.iter().flat_map(|part| part.bytes().chain([0])).collect()
 }
 
-/// Returns the value of a key's variable, or the path of its file.
+/// Returns the value of a key's variable, the path of its file, or the name of its secret.
 fn key_of(reference: &KeyReference, environment: &BTreeMap<String, String>) -> String {
     match reference {
         KeyReference::Env(name) => environment.get(name).cloned().unwrap_or_default(),
         KeyReference::File(path) => path.display().to_string(),
+        KeyReference::Vault(name) => name.as_str().to_owned(),
     }
 }
 
@@ -183,7 +184,10 @@ fn configured_key(
         in_this_environment(&format!("no key for provider `{}`: {}", settings.name, chain(error)))
     };
     let reference: KeyReference = reference.parse().map_err(|error| unusable(&error))?;
-    reference.resolve(environment).map_err(|error| unusable(&error))?;
+    // Clients cannot read the vault of the daemon.
+    if !matches!(reference, KeyReference::Vault(_)) {
+        reference.resolve(environment).map_err(|error| unusable(&error))?;
+    }
     Ok(key_of(&reference, environment))
 }
 

@@ -4,7 +4,7 @@
 //! nothing but what is told of it. Begin at [`ConfigReloader::run`].
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use palyra_admin::health::{CheckLevel, HealthCheck};
@@ -16,6 +16,8 @@ use tokio::sync::{mpsc, watch};
 
 use crate::components::KnownToTheRules;
 use crate::config::{self, ApplyTime, Config, ConfigErrors, SETTINGS};
+use crate::model_keys::KeySources;
+use crate::models::MissingSecret;
 use crate::policies::{self, LoadPoliciesError, LoadedPolicies, PolicySource};
 use crate::refusal::chain;
 use crate::service_notices::ServiceNotices;
@@ -33,6 +35,11 @@ pub(crate) struct ConfigSource {
 impl ConfigSource {
     pub(crate) fn load(&self) -> Result<Config, ConfigErrors> {
         config::load(self.explicit.as_deref(), &self.environment, &self.flags)
+    }
+
+    /// Reads the configuration with another text of its file.
+    pub(crate) fn load_text(&self, file: &Path, text: &str) -> Result<Config, ConfigErrors> {
+        config::load_text(file, text, &self.environment, &self.flags)
     }
 
     /// Returns the folder of the operator's policies, beside the configuration file.
@@ -122,6 +129,7 @@ pub(crate) struct ConfigReloader {
     /// What the daemon started with: settings that need a restart still have these values.
     at_start: Arc<Config>,
     policies: PolicySource,
+    keys: KeySources,
     notices: ServiceNotices,
 }
 
@@ -129,11 +137,12 @@ impl ConfigReloader {
     pub(crate) fn new(
         source: ConfigSource,
         policies: PolicySource,
+        keys: KeySources,
         swap: ReloadTargets,
         notices: ServiceNotices,
     ) -> Self {
         let at_start = Arc::clone(&swap.config.borrow());
-        Self { source, swap, at_start, policies, notices }
+        Self { source, swap, at_start, policies, keys, notices }
     }
 
     /// Reloads on every hang-up signal and every request, one after the other.
@@ -208,7 +217,7 @@ impl ConfigReloader {
 
     async fn validate(&self) -> Result<(Config, ModelDirectory, LoadedPolicies), ReloadError> {
         let config = self.source.load().map_err(|wrong| invalid(wrong.lines()))?;
-        let directory = models::build(&config, &self.source.environment).await;
+        let directory = models::build(&config, &self.keys, MissingSecret::Refused).await;
         let lines = |errors: Vec<models::ModelsError>| errors.iter().map(|error| chain(error)).collect();
         let directory = directory.map_err(|errors| invalid(lines(errors)))?;
         let policy = self.policies.load(&config).map_err(|error| invalid(error.lines()))?;

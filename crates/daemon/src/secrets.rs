@@ -47,7 +47,7 @@ pub(crate) fn know(config: &Config, environment: &BTreeMap<String, String>) {
     let selected = explicit_selection(environment).ok().flatten().and_then(|selection| selection.key);
     let offered = detect_keys(environment).into_iter().map(|found| found.key);
     let references: Vec<KeyReference> = configured.chain(selected).chain(offered).collect();
-    // A reference that leads nowhere is told where the models are built.
+    // A reference that leads nowhere is an error where the models are built; secrets of the vault are known already.
     let keys = references.iter().filter_map(|reference| reference.resolve(environment).ok());
     known().replace_keys(&SCANNER, keys.map(|key| key.to_be_redacted()).collect());
 }
@@ -63,6 +63,11 @@ pub(crate) fn hold(name: &SecretName, value: &Content<String>) -> Result<(), Reg
 /// Does the same for many values at once; returns the names of those that cannot be looked for.
 pub(crate) fn hold_all(values: Vec<(SecretName, Content<String>)>) -> Vec<SecretName> {
     known().hold_all(&SCANNER, values)
+}
+
+/// Looks for a value that is not kept, until the daemon ends, while there is room for it.
+pub(crate) fn look_for(value: Content<String>) {
+    known().look_for(&SCANNER, value);
 }
 
 /// Says that a secret is no longer kept; its value is looked for until the daemon ends.
@@ -118,6 +123,15 @@ impl KnownSecrets {
         if let Some(value) = self.vault.remove(name) {
             self.former.push_front(value);
             self.former.truncate(FORMER_MAX);
+        }
+    }
+
+    fn look_for(&mut self, scanner: &SecretScanner, value: Content<String>) {
+        let is_known = self.former.contains(&value) || self.vault.values().any(|known| *known == value);
+        if !is_known {
+            self.former.push_front(value);
+            self.former.truncate(FORMER_MAX);
+            self.tell_what_fits(scanner);
         }
     }
 
@@ -213,6 +227,8 @@ mod tests {
         assert!(!shows(&scanner, FORMER_MAX + 1) && !shows(&scanner, FORMER_MAX) && !shows(&scanner, 1));
         assert!(shows(&scanner, 0), "the newest of them only");
         known.replace_keys(&scanner, vec!["a-key-of-a-provider".into()]);
+        known.look_for(&scanner, pair(FORMER_MAX + 7));
+        assert!(!shows(&scanner, FORMER_MAX + 7), "one that was never kept");
         assert!(!shows(&scanner, FORMER_MAX));
     }
 }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use palyra_admin::health::LiveChecks;
-use palyra_api::{DaemonFacts, ReloadHandle};
+use palyra_api::{DaemonFacts, ModelChanges, ReloadHandle};
 use palyra_journal::{Derived, JournalStore};
 use palyra_policy::ToolCallPolicySnapshot;
 use palyra_ports::{Clock, ComponentStore, FillCredential, SecretNames};
@@ -26,6 +26,9 @@ use tokio::sync::watch;
 use crate::config::Config;
 use crate::edited_files::EditedFiles;
 use crate::journal_jobs::JournalJobs;
+use crate::model_config::FileModelConfig;
+use crate::model_keys::KeySources;
+use crate::models::MissingSecret;
 use crate::policies::{PolicySource, own};
 use crate::refusal::{StartRefusal, chain};
 use crate::reload::ConfigReloader;
@@ -182,7 +185,8 @@ async fn run(
     let (stop_signals, hangups) = signals.map_err(|error| StartRefusal::new(ErrorCode::Internal, &error))?;
     let notices = if args.auto_started { ServiceNotices::none() } else { ServiceNotices::of_process() };
     let dir = lock.dir().to_owned();
-    let directory = models::build(&config, &source.environment).await;
+    let keys = KeySources::of_daemon(&source.environment, &access.vault);
+    let directory = models::build(&config, &keys, MissingSecret::Awaited).await;
     let directory = directory
         .map_err(|errors| StartRefusal::new(ErrorCode::ConfigInvalid, &models::describe_all(&errors)))?;
     let model = directory.default_model().to_string();
@@ -213,6 +217,7 @@ async fn run(
         checks: seen.checks,
         live_checks: live_checks.clone(),
         reload,
+        model_changes: ModelChanges::new(Arc::new(FileModelConfig::new(source.clone(), keys.clone()))),
         replacement: Arc::new(ReplacementConditions::new(started_by(&args), &dir, jobs.clone())),
         stop_requested: stop.requested.clone(),
     };
@@ -223,7 +228,8 @@ async fn run(
     // Looked at once, so that the first command need not wait for it.
     tokio::task::spawn_blocking(move || live_checks.made());
     tokio::spawn(models::suggest_local_servers(swap.models.clone()));
-    let reloading = tokio::spawn(ConfigReloader::new(source, policies, swap, notices).run(hangups, reloads));
+    let reloading =
+        tokio::spawn(ConfigReloader::new(source, policies, keys, swap, notices).run(hangups, reloads));
     tokio::spawn(notices.beat(gateway.health.clone()));
     begin_chores(&journal, dir);
     tokio::spawn(stop::on_signals(stop.clone(), stop_signals));

@@ -9,6 +9,8 @@ use std::io::Read;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use palyra_ports::SecretName;
+
 use crate::secret::Secret;
 
 /// How large a key file may be.
@@ -21,13 +23,17 @@ pub enum KeyReference {
     Env(String),
     /// In a file.
     File(PathBuf),
+    /// In the vault of the daemon.
+    Vault(SecretName),
 }
 
 /// Why a text is no reference.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ParseKeyReferenceError {
     /// It has no known scheme. It is not repeated: people paste keys where references belong.
-    #[error("a key reference is `env:NAME` or `file:PATH`; the key itself is never written here")]
+    #[error(
+        "a key reference is `env:NAME`, `file:PATH` or `vault:NAME`; the key itself is never written here"
+    )]
     Scheme,
     /// The name of the variable cannot be one.
     #[error("the name behind `env:` is not that of an environment variable")]
@@ -35,6 +41,11 @@ pub enum ParseKeyReferenceError {
     /// The path is not absolute.
     #[error("the path behind `file:` is not absolute")]
     Path,
+    /// The name of the secret cannot be one. It is not repeated either.
+    #[error(
+        "the name behind `vault:` is not that of a secret: small letters, digits, `_`, `.` and `-`, a letter first"
+    )]
+    Secret,
 }
 
 /// Why a key cannot be had.
@@ -61,6 +72,12 @@ pub enum ResolveKeyError {
         /// The file.
         path: PathBuf,
     },
+    /// The vault has it, and gives it out through its own port only.
+    #[error("the key is the secret `{}` of the vault, which only a running daemon can read", name.as_str())]
+    InVault {
+        /// The secret.
+        name: SecretName,
+    },
 }
 
 impl FromStr for KeyReference {
@@ -72,6 +89,9 @@ impl FromStr for KeyReference {
             Some(("env", _)) => Err(ParseKeyReferenceError::Name),
             Some(("file", path)) if path.starts_with('/') => Ok(Self::File(PathBuf::from(path))),
             Some(("file", _)) => Err(ParseKeyReferenceError::Path),
+            Some(("vault", name)) => {
+                name.parse().map(Self::Vault).map_err(|_| ParseKeyReferenceError::Secret)
+            }
             _ => Err(ParseKeyReferenceError::Scheme),
         }
     }
@@ -82,15 +102,16 @@ impl fmt::Display for KeyReference {
         match self {
             Self::Env(name) => write!(f, "env:{name}"),
             Self::File(path) => write!(f, "file:{}", path.display()),
+            Self::Vault(name) => write!(f, "vault:{}", name.as_str()),
         }
     }
 }
 
 impl KeyReference {
-    /// Fetches the key.
+    /// Fetches the key from the environment or a file.
     ///
     /// # Errors
-    /// [`ResolveKeyError`], which never holds any part of a value.
+    /// [`ResolveKeyError`], which never holds any part of a value; [`ResolveKeyError::InVault`] for a secret of the vault.
     pub fn resolve(&self, environment: &BTreeMap<String, String>) -> Result<Secret, ResolveKeyError> {
         match self {
             Self::Env(name) => {
@@ -113,6 +134,7 @@ impl KeyReference {
                 text.map(|text| Secret::new(&text))
                     .ok_or_else(|| ResolveKeyError::NoKey { path: path.clone() })
             }
+            Self::Vault(name) => Err(ResolveKeyError::InVault { name: name.clone() }),
         }
     }
 }
@@ -128,7 +150,7 @@ mod tests {
 
     #[test]
     fn references_are_read_and_written_alike() {
-        for text in ["env:OPENAI_API_KEY", "file:/run/secrets/key"] {
+        for text in ["env:OPENAI_API_KEY", "file:/run/secrets/key", "vault:model-openai"] {
             assert_eq!(text.parse::<KeyReference>().expect("a reference").to_string(), text);
         }
         let refused = |text: &str| text.parse::<KeyReference>().expect_err("refused");
@@ -136,7 +158,10 @@ mod tests {
         assert_eq!(refused("env:"), ParseKeyReferenceError::Name);
         assert_eq!(refused("env:A B"), ParseKeyReferenceError::Name);
         assert_eq!(refused("file:key"), ParseKeyReferenceError::Path);
-        assert!(!refused("sk-canary").to_string().contains("canary"));
+        assert_eq!(refused("vault:SK-Canary"), ParseKeyReferenceError::Secret);
+        for text in ["sk-canary", "vault:SK-canary"] {
+            assert!(!refused(text).to_string().contains("canary"), "{text}");
+        }
     }
 
     #[test]
@@ -147,6 +172,8 @@ mod tests {
         assert_eq!(env("A").expect("a key"), Secret::new("canary"));
         assert!(matches!(env("B"), Err(ResolveKeyError::NotSet { .. })));
         assert!(matches!(env("C"), Err(ResolveKeyError::NotSet { .. })));
+        let of_vault: KeyReference = "vault:a".parse().expect("a reference");
+        assert!(matches!(of_vault.resolve(&environment), Err(ResolveKeyError::InVault { .. })));
         let folder = tempfile::tempdir().expect("a folder");
         let file = |name: &str, content: &[u8]| {
             let path = folder.path().join(name);

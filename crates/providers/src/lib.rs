@@ -26,4 +26,4 @@ pub use guard::{GuardLimits, guarded};
 pub use key_reference::{KeyReference, ParseKeyReferenceError, ResolveKeyError};
 pub use openai_chat::{OpenAiChatConfig, OpenAiChatProvider};
 pub use secret::Secret;
-pub use wire_format::{ProviderConfigError, Timeouts};
+pub use wire_format::{LinkPrivacy, ProviderConfigError, SecretHost, Timeouts, secret_host};

@@ -24,4 +24,4 @@ pub(crate) mod attachments;
 pub(crate) mod schema;
 pub(crate) mod names;
 
-pub use server::{ProviderConfigError, Timeouts};
+pub use server::{LinkPrivacy, ProviderConfigError, SecretHost, Timeouts, secret_host};

@@ -1,4 +1,6 @@
-//! The models that runs can use, and the servers that they come from.
+//! The models that runs can use, the servers that they come from, and the form that adds one.
+
+mod add_form;
 
 use std::sync::Arc;
 
@@ -6,10 +8,15 @@ use futures::FutureExt;
 use maud::{Markup, html};
 use palyra_api::ApiError;
 use palyra_screen_text::clean_text;
+use palyra_types::access::AccessScope;
 use palyra_wire::v1;
 
+pub(crate) use add_form::{AddModelForm, request as add_model_request};
+
 use super::{NavigationRow, ScreenSpec};
+use crate::forms::FormFields;
 use crate::page_parts::wide_table;
+use crate::paths::{ADD_MODEL_PATH, MODELS_PATH};
 use crate::screen_call::ScreenCall;
 use crate::wording::{StateMark, command, line};
 
@@ -18,7 +25,7 @@ const EMPTY: &str = "No model is configured.";
 const ASKED: &str = "servers";
 
 pub(super) const SCREEN: ScreenSpec = ScreenSpec {
-    path: "/console/models",
+    path: MODELS_PATH,
     title: "Models",
     navigation: Some(NavigationRow::More),
     operation: "ListModels",
@@ -27,7 +34,7 @@ pub(super) const SCREEN: ScreenSpec = ScreenSpec {
     fixture,
     #[cfg(test)]
     empty: Some(super::EmptyView {
-        view: || view(&v1::ListModelsResponse::default(), ListSource::Configuration),
+        view: || view(&v1::ListModelsResponse::default(), ListSource::Configuration, &ChangeView::OTHERS),
         sentence: EMPTY,
     }),
 };
@@ -39,14 +46,42 @@ enum ListSource {
     Servers,
 }
 
+/// What the page says of changes.
+struct ChangeView {
+    /// The server that was added just now.
+    added: String,
+    /// The form; `None` for others than owners.
+    form: Option<AddModelForm>,
+}
+
+impl ChangeView {
+    #[cfg(test)]
+    const OTHERS: Self = Self { added: String::new(), form: None };
+
+    fn of(call: &ScreenCall) -> Self {
+        let form = call
+            .has_scope(AccessScope::Admin)
+            .then(|| AddModelForm::filled(call.form_token(ADD_MODEL_PATH), &FormFields::default()));
+        Self { added: call.query("added"), form }
+    }
+}
+
 async fn render(call: Arc<ScreenCall>) -> Result<Markup, ApiError> {
     let source = if call.query("ask") == ASKED { ListSource::Servers } else { ListSource::Configuration };
     let request = v1::ListModelsRequest { ask_providers: source == ListSource::Servers };
-    Ok(view(&call.call(request).await?, source))
+    Ok(view(&call.call(request).await?, source, &ChangeView::of(&call)))
 }
 
-fn view(list: &v1::ListModelsResponse, source: ListSource) -> Markup {
+fn view(list: &v1::ListModelsResponse, source: ListSource, changes: &ChangeView) -> Markup {
     html! {
+        @if is_listed(list, &changes.added) {
+            div.notice role="status" {
+                p {
+                    "The server " strong { (line(&changes.added)) } " answered and was added. The default model is "
+                    strong { (line(&list.default_model)) } "."
+                }
+            }
+        }
         p { "Runs use " strong { (line(&list.default_model)) } ", unless their agent or the person names another model." }
         @match source {
             ListSource::Configuration => {
@@ -62,11 +97,18 @@ fn view(list: &v1::ListModelsResponse, source: ListSource) -> Markup {
             h2 { "Found on this machine" }
             ul.rows { @for suggestion in &list.suggestions { li { (clean_text(suggestion)) } } }
         }
-        h2 { "Change them" }
+        @if let Some(form) = &changes.form { (form.markup()) }
+        h2 { "Change them in a terminal" }
         (command("Add a server or a key", "palyra model add"))
         (command("Choose the default", "palyra model use PROVIDER/MODEL"))
         (command("Test a model with a real request", "palyra model test PROVIDER/MODEL"))
     }
+}
+
+/// Returns whether a server is in the list: the address of a page alone proves nothing.
+fn is_listed(list: &v1::ListModelsResponse, server: &str) -> bool {
+    let server_of = |model: &v1::Model| model.model.split('/').next() == Some(server);
+    !server.is_empty() && list.models.iter().any(server_of)
 }
 
 fn table(list: &v1::ListModelsResponse) -> Markup {
@@ -125,7 +167,19 @@ fn fixture(text: &str) -> Markup {
         models: vec![named, server],
         suggestions: vec![text.to_owned()],
     };
-    html! { (view(&list, ListSource::Configuration)) (view(&list, ListSource::Servers)) }
+    let mut fields = String::new();
+    for byte in text.bytes() {
+        fields.push_str(&format!("%{byte:02x}"));
+    }
+    let fields =
+        format!("name={fields}&base_url={fields}&model={fields}&context_tokens={fields}&key={fields}");
+    let fields = FormFields::parse(&fields).expect("every byte is encoded");
+    let form = Some(AddModelForm::filled("token".to_owned(), &fields));
+    let changes = ChangeView { added: text.to_owned(), form };
+    html! {
+        (view(&list, ListSource::Configuration, &changes))
+        (view(&list, ListSource::Servers, &ChangeView::OTHERS))
+    }
 }
 
 #[cfg(test)]
@@ -144,8 +198,24 @@ mod tests {
             default_model: "local/small".to_owned(),
             ..Default::default()
         };
-        let shown = view(&list, ListSource::Configuration).into_string();
+        let shown = view(&list, ListSource::Configuration, &ChangeView::OTHERS).into_string();
         assert_eq!(shown.matches("class=\"positive\"").count(), 1, "{shown}");
         assert!(shown.contains("8192 tokens") && shown.contains("not known"), "{shown}");
+        assert!(!shown.contains("<form"), "the form is for owners: {shown}");
+    }
+
+    #[test]
+    fn a_page_says_that_a_server_was_added_where_it_is_in_the_list() {
+        let model = v1::Model { model: "box/m".to_owned(), ..Default::default() };
+        let list = v1::ListModelsResponse {
+            models: vec![model],
+            default_model: "box/m".to_owned(),
+            ..Default::default()
+        };
+        for (added, is_said) in [("box", true), ("other", false), ("", false)] {
+            let changes = ChangeView { added: added.to_owned(), form: None };
+            let shown = view(&list, ListSource::Configuration, &changes).into_string();
+            assert_eq!(shown.contains("was added. The default model is"), is_said, "{added}");
+        }
     }
 }

@@ -93,8 +93,8 @@ fn text_found(setting: SettingSpec, text: &str) -> &'static str {
 fn unusable_text(setting: &str, text: &str) -> Option<String> {
     let told = match setting {
         _ if text.is_empty() => return None,
-        "key" if !text.starts_with("env:") && !text.starts_with("file:") => {
-            "takes a reference, env:NAME or file:PATH, and never the key itself"
+        "key" if !["env:", "file:", "vault:"].iter().any(|kind| text.starts_with(kind)) => {
+            "takes a reference, env:NAME, file:PATH or vault:NAME, and never the key itself"
         }
         "model.default" if ModelRef::parse(text).is_none() => "takes provider/model, such as demo/demo",
         "listen.tcp" => match text.parse::<SocketAddr>() {

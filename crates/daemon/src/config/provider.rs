@@ -28,7 +28,7 @@ pub struct ProviderConfig {
     pub format: ProviderFormat,
     /// Where its API begins.
     pub base_url: String,
-    /// A reference to its key (`env:NAME`, `file:PATH`), never the key.
+    /// A reference to its key (`env:NAME`, `file:PATH`, `vault:NAME`), never the key.
     pub key: Option<String>,
     /// The window of its models in tokens; `None` for what server or format say.
     pub context_tokens: Option<u64>,

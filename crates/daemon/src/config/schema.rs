@@ -308,7 +308,7 @@ pub const PROVIDER_FIELDS: &[SettingSpec] = &[
         "key",
         SettingType::Text,
         UnsetValue::Depends("no key is sent", "\"env:LOCAL_API_KEY\""),
-        "A reference to its key, env:NAME or file:PATH; never the key itself.",
+        "A reference to its key, env:NAME, file:PATH or vault:NAME; never the key itself.",
     ),
     setting(
         "kind",

@@ -22,7 +22,7 @@ impl Rig {
         std::fs::write(&file, text).expect("written");
         let source = ConfigSource { explicit: Some(file), environment: BTreeMap::new(), flags: Vec::new() };
         let config = source.load().expect("valid");
-        let directory = models::build(&config, &source.environment).await.expect("models");
+        let directory = models::build(&config, &no_vault(), MissingSecret::Awaited).await.expect("models");
         let policies = PolicySource {
             shipped: palyra_policy::ToolPolicyRules::shipped(),
             tools: Arc::new(palyra_tools::BuiltinTools::new()),
@@ -31,7 +31,7 @@ impl Rig {
         let (swap, seen) = watched(config, directory, &policies).expect("a policy");
         let (handle, requests) = ReloadHandle::channel();
         let hangups = signal(SignalKind::user_defined2()).expect("a signal");
-        let reloader = ConfigReloader::new(source, policies, swap, ServiceNotices::none());
+        let reloader = ConfigReloader::new(source, policies, no_vault(), swap, ServiceNotices::none());
         tokio::spawn(reloader.run(hangups, requests));
         Self { folder, handle, seen }
     }
@@ -53,6 +53,10 @@ impl Rig {
         let checks = self.seen.checks.borrow();
         (checks[0].level, checks[0].found.replace(&shown(&self.file()), "FILE"))
     }
+}
+
+fn no_vault() -> KeySources {
+    KeySources { environment: Arc::default(), vault: None }
 }
 
 fn shown(path: &Path) -> String {
@@ -163,7 +167,7 @@ async fn a_daemon_that_begins_with_bad_policies_denies_everything_until_they_are
     let source = ConfigSource { explicit: Some(file), environment: BTreeMap::new(), flags: Vec::new() };
     let _ = rustls::crypto::ring::default_provider().install_default();
     let config = source.load().expect("valid");
-    let directory = models::build(&config, &source.environment).await.expect("models");
+    let directory = models::build(&config, &no_vault(), MissingSecret::Awaited).await.expect("models");
     let source = PolicySource {
         shipped: palyra_policy::ToolPolicyRules::shipped(),
         tools: Arc::new(palyra_tools::BuiltinTools::new()),

@@ -122,6 +122,7 @@ fn facts(folder: &Path) -> DaemonFacts {
         live_checks: palyra_admin::health::LiveChecks::default(),
         replacement: Arc::new(palyra_api::NeverReplaced),
         reload: ReloadHandle::channel().0,
+        model_changes: palyra_api::ModelChanges::none(),
         stop_requested: CancellationToken::new(),
     }
 }

@@ -186,6 +186,7 @@ pub(crate) fn facts(folder: &Path, stop_requested: CancellationToken, reload: Re
         config: watch::channel(Arc::new(vec![fact])).1,
         checks: watch::channel(Arc::default()).1,
         live_checks: palyra_admin::health::LiveChecks::default(),
+        model_changes: palyra_api::ModelChanges::none(),
         replacement: Arc::new(palyra_api::NeverReplaced),
         reload,
         stop_requested,

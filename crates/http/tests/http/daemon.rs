@@ -171,6 +171,7 @@ fn facts(folder: &Path, stop_requested: CancellationToken) -> DaemonFacts {
         live_checks: palyra_admin::health::LiveChecks::default(),
         replacement: Arc::new(NeverReplaced),
         reload: ReloadHandle::channel().0,
+        model_changes: palyra_api::ModelChanges::none(),
         stop_requested,
     }
 }

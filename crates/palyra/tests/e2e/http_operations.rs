@@ -45,14 +45,16 @@ struct Operations {
     home: Home,
     token: String,
     port: u16,
+    /// A server of models that can be added.
+    model_url: String,
     reached: BTreeSet<String>,
 }
 
 impl Operations {
-    fn start(home: Home) -> Self {
+    fn start(home: Home, model_url: String) -> Self {
         let made = home.palyra(&["admin", "tokens", "create", "user:local", "--role", "owner"]).expect(0);
         let port = port(&home);
-        Self { token: made.out.trim().to_owned(), port, home, reached: BTreeSet::new() }
+        Self { token: made.out.trim().to_owned(), port, home, model_url, reached: BTreeSet::new() }
     }
 
     /// Calls an operation with a fresh confirmation; `filled` is its line with the parameters in it.
@@ -254,6 +256,8 @@ impl Operations {
         self.plain("POST /api/v1/postures/clear", &json!({ "tool": "write_file" }));
         self.plain("POST /api/v1/config/reload", &json!({}));
         self.plain("POST /api/v1/models/test", &json!({}));
+        let added = json!({ "name": "second", "base_url": self.model_url, "model": "test-model", "key": "sesame-of-amber" });
+        assert_eq!(self.plain("POST /api/v1/models", &added)["saved"], true);
     }
 
     fn journal(&mut self, run: &str) {
@@ -313,7 +317,7 @@ fn every_operation_is_reached_and_what_no_token_may_is_refused() {
     let runtime = runtime();
     let server = serve(&runtime, model());
     let home = home_with(&server).with("PALYRA__HTTP__LISTEN", "127.0.0.1:0");
-    let mut operations = Operations::start(home);
+    let mut operations = Operations::start(home, server.base_url());
     let run = operations.runs_and_sessions();
     operations.approvals();
     operations.effects();
@@ -491,10 +495,13 @@ impl Operations {
     fn other_changes(&mut self) -> Value {
         let run = self.plain("POST /api/v1/runs", &json!({ "input": "hello" }))["opened"]["run_id"].clone();
         let posture = json!({ "tool": "write_file", "posture": "ask" });
+        let added =
+            json!({ "name": "second", "base_url": self.model_url, "model": "test-model", "replace": true });
         json!({
             "GET /api/v1/journal/export": { "query": { "run_id": run } },
             "POST /api/v1/config/reload": { "body": {} },
             "POST /api/v1/journal/rebuild": { "body": {} },
+            "POST /api/v1/models": { "body": added },
             "POST /api/v1/postures": { "body": posture },
             "POST /api/v1/postures/clear": { "body": { "tool": "write_file" } },
         })
@@ -508,7 +515,7 @@ fn no_confirmed_request_from_the_document_breaks_a_change_of_the_owner() {
     let runtime = runtime();
     let server = serve(&runtime, model());
     let home = home_with(&server).with("PALYRA__HTTP__LISTEN", "127.0.0.1:0");
-    let mut operations = Operations::start(home);
+    let mut operations = Operations::start(home, server.base_url());
     let changes = operations.working_changes();
     let names: BTreeSet<String> = changes.keys().cloned().collect();
     assert_eq!(names, confirmed());

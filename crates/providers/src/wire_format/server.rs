@@ -66,6 +66,40 @@ pub(crate) fn base_url(text: &str) -> Result<Url, ProviderConfigError> {
     Ok(base)
 }
 
+/// A server as secrets of the vault are bound to it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SecretHost {
+    /// Its name; with the port where that is not 443.
+    pub host: String,
+    /// How a key travels to it.
+    pub privacy: LinkPrivacy,
+}
+
+/// Whether others can read what is sent to a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LinkPrivacy {
+    /// They cannot: it is encrypted, or does not leave this machine.
+    Private,
+    /// They may.
+    Readable,
+}
+
+/// Returns the server of a base URL as secrets are bound to it.
+///
+/// # Errors
+/// `BaseUrl` or `CredentialInUrl`.
+pub fn secret_host(text: &str) -> Result<SecretHost, ProviderConfigError> {
+    let base = base_url(text)?;
+    let name = base.host_str().unwrap_or_default();
+    let name = name.strip_suffix('.').unwrap_or(name);
+    let host = match base.port_or_known_default() {
+        Some(443) | None => name.to_owned(),
+        Some(port) => format!("{name}:{port}"),
+    };
+    let is_private = base.scheme() == "https" || is_loopback(&base);
+    Ok(SecretHost { host, privacy: if is_private { LinkPrivacy::Private } else { LinkPrivacy::Readable } })
+}
+
 /// Returns the address below a base.
 ///
 /// # Errors
@@ -95,6 +129,21 @@ mod tests {
             assert_eq!(read(text), Err(ProviderConfigError::BaseUrl), "{text}");
         }
         assert_eq!(read("http://a:b@h/v1"), Err(ProviderConfigError::CredentialInUrl));
+    }
+
+    #[test]
+    fn a_server_has_the_name_that_secrets_are_bound_to() {
+        for (text, host, privacy) in [
+            ("https://API.example/v1", "api.example", LinkPrivacy::Private),
+            ("https://api.example.:8443", "api.example:8443", LinkPrivacy::Private),
+            ("http://127.0.0.1:1/v1", "127.0.0.1:1", LinkPrivacy::Private),
+            ("http://[::1]:8/v1", "[::1]:8", LinkPrivacy::Private),
+            ("http://api.example", "api.example:80", LinkPrivacy::Readable),
+            ("http://api.example:443", "api.example", LinkPrivacy::Readable),
+        ] {
+            assert_eq!(secret_host(text), Ok(SecretHost { host: host.to_owned(), privacy }), "{text}");
+        }
+        assert_eq!(secret_host("nonsense"), Err(ProviderConfigError::BaseUrl));
     }
 
     #[test]

@@ -9,16 +9,17 @@ mod add_request;
 use std::path::Path;
 
 use palyra_client::{Client, ClientError, DaemonTarget, LogTail, StartPolicy};
+use palyra_config_text::{
+    DefaultChange, EditConfigError, ProviderSection, named_default, provider_field, with_provider,
+    write_whole,
+};
 use palyra_types::ErrorCode;
 use palyra_wire::json::to_json_with_defaults;
 use palyra_wire::v1;
 use serde_json::{Value, json};
-use toml_edit::{DocumentMut, Item, Table, value};
 
 use self::add_request::AddRequest;
-use super::config_file::{
-    ConfigText, ModelInForce, default_before, named_default, save, set_default, take_on, way_back, write,
-};
+use super::config_file::{ConfigText, ModelInForce, default_before, save, take_on, way_back};
 use super::test::{TestPurpose, show};
 use crate::context::Context;
 use crate::daemon_hooks::ConfigMistake;
@@ -44,7 +45,7 @@ pub(crate) struct AddArgs {
     /// openai_chat [default] or anthropic_messages
     #[arg(long, value_enum, default_value_t, hide_possible_values = true, hide_default_value = true)]
     format: WireFormat,
-    /// Where its key is: env:NAME or file:PATH, never itself
+    /// Where its key is: env:NAME, file:PATH or vault:NAME, never itself
     #[arg(long, value_name = "REFERENCE")]
     key: Option<String>,
     /// The model's window in tokens
@@ -108,7 +109,8 @@ pub(crate) async fn run(context: &Context, args: AddArgs) -> Result<Exit, Failur
         return Ok(Exit::Failed);
     }
     let change = default_change(context, &args, named.clone()).await?;
-    let new = edited(&config.text, &tried.settings(&args), change).map_err(|what| config.unusable(&what))?;
+    let new =
+        edited(&config.text, &tried.settings(&args), change).map_err(|error| config.unusable(&error))?;
     let is_new = new != config.text;
     if is_new {
         save(context, &config.file, &new)?;
@@ -153,13 +155,6 @@ fn outcome(file: &Path, args: &AddRequest, tried: &TriedAddress, saved: Option<&
         "default_model": saved.map(|saved| &saved.now),
         "tested": tried.tested.as_ref().map(to_json_with_defaults),
     })
-}
-
-/// Whether the new model becomes the default.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum DefaultChange {
-    Set,
-    Keep,
 }
 
 /// Asks before a default that a person has named is replaced.
@@ -221,7 +216,7 @@ async fn try_addresses(
     for base_url in std::iter::once(first).chain(addresses) {
         let settings = ProviderSettings { args, base_url: &base_url, takes_images: false };
         let new =
-            edited(&config.text, &settings, DefaultChange::Set).map_err(|what| config.unusable(&what))?;
+            edited(&config.text, &settings, DefaultChange::Set).map_err(|error| config.unusable(&error))?;
         let tested = test(context, &ConfigText { file: config.file.clone(), text: new }, &settings).await?;
         let tried = TriedAddress { base_url, tested: Some(tested) };
         if tried.tested.as_ref().is_some_and(|tested| tested.ok) {
@@ -287,10 +282,15 @@ fn check_arguments(args: &AddRequest) -> Result<(), Failure> {
     if args.name.is_empty() || !args.name.chars().all(plain) {
         return Err(Failure::Usage("the name takes a-z, 0-9 and -".to_owned()));
     }
-    let reference = |key: &str| key.starts_with("env:") || key.starts_with("file:");
+    let reference = |key: &str| ["env:", "file:", "vault:"].iter().any(|kind| key.starts_with(kind));
+    if args.key.as_deref().is_some_and(|key| key.starts_with("vault:")) && !args.no_test {
+        let message = "--key vault:NAME: the test has no access to the vault; save without a test: --no-test, or add the \
+                       server on the page *Models* of `palyra console`, which tests it";
+        return Err(Failure::Usage(message.to_owned()));
+    }
     if args.key.as_deref().is_some_and(|key| !reference(key)) {
         // What was typed may be the key itself, so it is not repeated.
-        let message = "--key takes env:NAME or file:PATH; a key itself would end up in the file and in the shell's history";
+        let message = "--key takes env:NAME, file:PATH or vault:NAME; a key itself would end up in the file and in the shell's history";
         return Err(Failure::Usage(message.to_owned()));
     }
     Ok(())
@@ -298,10 +298,8 @@ fn check_arguments(args: &AddRequest) -> Result<(), Failure> {
 
 /// Refuses a name that another server has already: what is kept of it would be lost.
 fn check_replaced(config: &str, args: &AddRequest) -> Result<(), Failure> {
-    let document: Option<DocumentMut> = config.parse().ok();
-    let kept = document.as_ref().and_then(|document| document.get("providers")?.get(&args.name));
-    let Some(url) = kept.and_then(|kept| kept.get("base_url")?.as_str()) else { return Ok(()) };
-    let is_same = addresses(&args.base_url).into_iter().any(|address| same_address(&address, url));
+    let Some(url) = provider_field(config, &args.name, "base_url") else { return Ok(()) };
+    let is_same = addresses(&args.base_url).into_iter().any(|address| same_address(&address, &url));
     if args.yes || is_same {
         return Ok(());
     }
@@ -323,47 +321,28 @@ struct ProviderSettings<'a> {
 }
 
 /// Returns the file's text with the provider in it; everything else, comments too, stays.
-fn edited(old: &str, settings: &ProviderSettings<'_>, change: DefaultChange) -> Result<String, String> {
+fn edited(
+    old: &str,
+    settings: &ProviderSettings<'_>,
+    change: DefaultChange,
+) -> Result<String, EditConfigError> {
     let args = settings.args;
-    let mut document: DocumentMut =
-        old.parse().map_err(|error: toml_edit::TomlError| error.message().to_owned())?;
-    let providers = document.entry("providers").or_insert_with(implicit_table);
-    let providers = providers.as_table_mut().ok_or("`providers` is not a table")?;
-    let provider = providers.entry(&args.name).or_insert_with(|| Item::Table(Table::new()));
-    let provider =
-        provider.as_table_mut().ok_or_else(|| format!("`providers.{}` is not a table", args.name))?;
-    // Its older name, which takes one value only.
-    provider.remove("kind");
-    provider["format"] = value(args.format.name());
-    provider["base_url"] = value(settings.base_url);
-    if settings.takes_images {
-        provider["images"] = value(true);
-    }
-    match &args.key {
-        Some(key) => provider["key"] = value(key.as_str()),
-        None => {
-            provider.remove("key");
-        }
-    }
-    if let Some(tokens) = args.context_tokens {
-        provider["context_tokens"] = value(i64::from(tokens));
-    }
-    if change == DefaultChange::Set {
-        set_default(&mut document, &args.model_name())?;
-    }
-    Ok(document.to_string())
+    let section = ProviderSection {
+        name: &args.name,
+        model: &args.model,
+        format: args.format.name(),
+        base_url: settings.base_url,
+        key: args.key.as_deref(),
+        context_tokens: args.context_tokens.map(u64::from),
+        takes_images: settings.takes_images,
+    };
+    with_provider(old, &section, change)
 }
 
 /// Returns whether a configuration has a provider of this name.
 fn has_provider(config: &v1::GetConfigResponse, provider: &str) -> bool {
     let prefix = format!("providers.{provider}.");
     config.values.iter().any(|value| value.key.starts_with(&prefix))
-}
-
-fn implicit_table() -> Item {
-    let mut table = Table::new();
-    table.set_implicit(true);
-    Item::Table(table)
 }
 
 /// Tests the model in a daemon of its own, with this text in a copy of the configuration file.
@@ -379,7 +358,7 @@ async fn test(
     })?;
     let file = folder.path().join("palyra.toml");
     let copy = CopiedFile { copy: &file, real: &config.file };
-    write(&file, &config.text).map_err(|error| {
+    write_whole(&file, &config.text).map_err(|error| {
         Failure::local(ErrorCode::StateDirUnusable, format!("no temporary file can be written: {error}"))
     })?;
     let verdict = (context.daemon.check_config)(Some(&file));

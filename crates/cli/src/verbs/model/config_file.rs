@@ -2,61 +2,16 @@
 //!
 //! Invariant: a file is replaced as a whole, and what is not changed stays, comments too.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use palyra_client::{Client, ClientError};
+use palyra_config_text::{EditConfigError, write_whole};
 use palyra_types::ErrorCode;
 use palyra_wire::v1;
-use toml_edit::{DocumentMut, Item, Table, value};
 
 use crate::context::Context;
 use crate::failure::Failure;
 use palyra_terminal::NoteKind;
-
-/// Returns the default model that a file names.
-pub(super) fn named_default(text: &str) -> Option<String> {
-    let document: DocumentMut = text.parse().ok()?;
-    let named = document.get("model")?.get("default")?.as_str()?;
-    (!named.is_empty()).then(|| named.to_owned())
-}
-
-fn unusable_file(file: &Path, what: &str) -> Failure {
-    Failure::local(ErrorCode::ConfigInvalid, format!("{}: {what}", file.display()))
-}
-
-/// Names the default model in a file.
-pub(super) fn set_default(document: &mut DocumentMut, name: &str) -> Result<(), String> {
-    let model = document.entry("model").or_insert_with(|| Item::Table(Table::new()));
-    let model = model.as_table_like_mut().ok_or("`model` is not a table")?;
-    // A comment above the key stays with it.
-    match model.get_mut("default") {
-        Some(item) => *item = value(name),
-        None => drop(model.insert("default", value(name))),
-    }
-    Ok(())
-}
-
-/// Returns a file without its default model; everything else stays, the comments beside it too.
-pub(super) fn without_default(text: &str) -> Result<String, String> {
-    let parsed = toml_edit::Document::parse(text).map_err(|error| error.message().to_owned())?;
-    let model = parsed.get("model");
-    let entry = model.and_then(Item::as_table).and_then(|model| model.get_key_value("default"));
-    let Some((key, item)) = entry else {
-        // An inline table has no line of its own.
-        let mut document: DocumentMut =
-            text.parse().map_err(|error: toml_edit::TomlError| error.message().to_owned())?;
-        document.get_mut("model").and_then(Item::as_table_like_mut).map(|model| model.remove("default"));
-        return Ok(document.to_string());
-    };
-    let (Some(key), Some(value)) = (key.span(), item.span()) else {
-        return Err("`model.default` has no place".into());
-    };
-    let begin = text[..key.start].rfind('\n').map_or(0, |line_end| line_end + 1);
-    let rest = text[value.end..].trim_start_matches([' ', '\t']);
-    let rest = rest.strip_prefix("\r\n").or_else(|| rest.strip_prefix('\n')).unwrap_or(rest);
-    Ok(format!("{}{rest}", &text[..begin]))
-}
 
 /// The configuration file and what is in it before it is changed.
 pub(super) struct ConfigText {
@@ -71,8 +26,8 @@ impl ConfigText {
     }
 
     /// Says why it cannot be changed.
-    pub(super) fn unusable(&self, what: &str) -> Failure {
-        unusable_file(&self.file, what)
+    pub(super) fn unusable(&self, error: &EditConfigError) -> Failure {
+        Failure::local(ErrorCode::ConfigInvalid, format!("{}: {error}", self.file.display()))
     }
 }
 
@@ -125,22 +80,11 @@ fn read(file: &Path) -> Result<String, Failure> {
 
 /// Saves the file and says where.
 pub(super) fn save(context: &Context, file: &Path, text: &str) -> Result<(), Failure> {
-    write(file, text).map_err(|error| {
+    write_whole(file, text).map_err(|error| {
         let message = format!("{} cannot be written: {error}", file.display());
         Failure::local(ErrorCode::ConfigUnreadable, message)
     })?;
     context.output.note(NoteKind::Good, &format!("saved in {}", file.display()));
-    Ok(())
-}
-
-/// Writes the whole file at once: a reader sees the old one or the new one.
-pub(super) fn write(file: &Path, text: &str) -> std::io::Result<()> {
-    let folder = file.parent().unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder)?;
-    let mut new = tempfile::NamedTempFile::new_in(folder)?;
-    new.write_all(text.as_bytes())?;
-    new.as_file().sync_all()?;
-    new.persist(file)?;
     Ok(())
 }
 

@@ -5,14 +5,11 @@
 use std::path::Path;
 
 use palyra_client::AskProviders;
+use palyra_config_text::{has_provider, named_default, set_default, without_default, write_whole};
 use palyra_types::ErrorCode;
 use serde_json::json;
-use toml_edit::DocumentMut;
 
-use super::config_file::{
-    ConfigText, ModelInForce, default_before, named_default, save, set_default, take_on, way_back,
-    without_default, write,
-};
+use super::config_file::{ConfigText, ModelInForce, default_before, save, take_on, way_back};
 use crate::context::{Context, DEMO_MODEL};
 use crate::daemon_hooks::DaemonHooks;
 use crate::exit::Exit;
@@ -63,10 +60,7 @@ pub(crate) async fn run(context: &Context, args: UseArgs) -> Result<Exit, Failur
             model => model.to_owned(),
         },
     };
-    let mut document: DocumentMut =
-        config.text.parse().map_err(|error: toml_edit::TomlError| config.unusable(error.message()))?;
-    set_default(&mut document, &name).map_err(|what| config.unusable(&what))?;
-    let new = document.to_string();
+    let new = set_default(&config.text, &name).map_err(|error| config.unusable(&error))?;
     check(context.daemon, &config, &new)?;
     save(context, &config.file, &new)?;
     let notice = if named.as_ref() == Some(&name) {
@@ -95,7 +89,7 @@ pub(crate) async fn run(context: &Context, args: UseArgs) -> Result<Exit, Failur
 async fn only_model(context: &Context, config: &ConfigText, server: &str) -> Result<String, Failure> {
     let refused =
         |message: String, mend: String| Failure::Input { code: ErrorCode::InvalidArgument, message, mend };
-    if !has_server(&config.text, server).map_err(|what| config.unusable(&what))? {
+    if !has_provider(&config.text, server).map_err(|error| config.unusable(&error))? {
         let shown = clean_line(server, NAME_CHARS_MAX);
         let notice = format!(
             "a model is named as SERVER/MODEL, such as {DEMO_MODEL}; {} has no server `{shown}`",
@@ -132,13 +126,6 @@ async fn only_model(context: &Context, config: &ConfigText, server: &str) -> Res
     }
 }
 
-/// Returns whether a configuration file has a server of this name.
-fn has_server(text: &str, server: &str) -> Result<bool, String> {
-    let document: DocumentMut =
-        text.parse().map_err(|error: toml_edit::TomlError| error.message().to_owned())?;
-    Ok(document.get("providers").and_then(|providers| providers.get(server)).is_some())
-}
-
 /// Removes the name of the default model from the file, and has a daemon that runs read the file again.
 async fn unset(
     context: &Context,
@@ -148,7 +135,7 @@ async fn unset(
 ) -> Result<Exit, Failure> {
     let notice = match was {
         Some(was) => {
-            let new = without_default(&config.text).map_err(|what| config.unusable(&what))?;
+            let new = without_default(&config.text).map_err(|error| config.unusable(&error))?;
             check(context.daemon, config, &new)?;
             save(context, &config.file, &new)?;
             format!("no default model is configured now (was {was}); {}", way_back(Some(was)))
@@ -212,7 +199,7 @@ fn check(hooks: DaemonHooks, config: &ConfigText, new: &str) -> Result<(), Failu
     };
     let folder = tempfile::Builder::new().prefix("palyra-model-").tempdir().map_err(unwritten)?;
     let copy = folder.path().join("palyra.toml");
-    write(&copy, new).map_err(unwritten)?;
+    write_whole(&copy, new).map_err(unwritten)?;
     let verdict = (hooks.check_config)(Some(&copy));
     let Some(mistake) = verdict.mistakes.first() else { return Ok(()) };
     let checked = copy.display().to_string();

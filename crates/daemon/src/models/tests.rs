@@ -1,0 +1,46 @@
+//! Which server may lack its key, and when.
+
+use std::path::Path;
+
+use palyra_vault::Vault;
+
+use super::*;
+use crate::config;
+use crate::system::SystemEntropy;
+
+/// Returns whether the server `box` with this section is refused.
+fn is_refused(section: &str, model: &str, missing: MissingSecret) -> bool {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let folder = tempfile::tempdir().expect("a folder");
+    let vault = Vault::open(&folder.path().join("vault"), Arc::new(SystemEntropy));
+    let sources = KeySources { environment: Arc::default(), vault: Some(Arc::new(vault)) };
+    let text = format!("[model]\n{model}\n[providers.box]\n{section}\n");
+    let config = config::load_text(Path::new("/f/palyra.toml"), &text, &sources.environment, &[]);
+    let planned = plan(&config.expect("valid"), &sources, missing);
+    planned.is_err_and(|errors| errors.iter().all(|error| error.to_string().contains("provider `box`")))
+}
+
+#[test]
+fn a_missing_key_is_refused_where_it_is_needed_and_awaited_where_it_can_be_there_later() {
+    use MissingSecret::{Awaited, Refused};
+    let (env, vault) = ("base_url = \"https://h\"\nkey = \"env:NONE\"", "base_url = \"https://h\"\nkey = \"vault:none\"");
+    let file = "base_url = \"https://h\"\nkey = \"file:/none\"";
+    let readable = "base_url = \"http://h\"\nkey = \"vault:none\"";
+    let (other, default, fallback) = ("", "default = \"box/m\"", "fallbacks = [\"box/m\"]");
+    for (section, model, missing, expect) in [
+        (env, other, Refused, false),
+        (env, other, Awaited, false),
+        (env, default, Refused, true),
+        (env, default, Awaited, true),
+        (env, fallback, Awaited, true),
+        (vault, other, Refused, false),
+        (vault, default, Refused, true),
+        (vault, fallback, Refused, true),
+        // Only a daemon that runs can unlock and fill its vault.
+        (vault, default, Awaited, false),
+        (file, other, Awaited, true),
+        (readable, other, Awaited, true),
+    ] {
+        assert_eq!(is_refused(section, model, missing), expect, "{section} {model} {missing:?}");
+    }
+}
