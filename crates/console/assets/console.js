@@ -99,10 +99,7 @@ function prepare(part) {
 // Cards that are there stay where they are, with what was typed into them; those that are answered go, new ones come above, since
 // the list grows upwards.
 const asked = document.getElementById("asked");
-async function readAsked() {
-  const answer = await fetch(asked.dataset.asked);
-  if (!answer.ok) return;
-  const cards = [...rowsOf(await answer.text()).children];
+function showAsked(cards) {
   const idOf = (card) => card.dataset.approval;
   const wanted = new Set(cards.map(idOf));
   const known = new Set([...asked.children].map(idOf));
@@ -115,7 +112,28 @@ async function readAsked() {
   if (added.length > 0) lookAt(added[0]);
 }
 
-// Moves the focus to a card, so that it is announced, unless somebody types.
+// One answer is awaited at a time: an older one that came after a newer one would take its cards away.
+let isReadingAsked = false;
+let isAskedOld = false;
+async function readAsked() {
+  isAskedOld = true;
+  if (isReadingAsked) return;
+  isReadingAsked = true;
+  while (isAskedOld) {
+    isAskedOld = false;
+    try {
+      const answer = await fetch(asked.dataset.asked);
+      if (answer.ok) showAsked([...rowsOf(await answer.text()).children]);
+    } catch {
+      // The daemon does not answer: they are read once the stream is open again.
+      isAskedOld = true;
+      break;
+    }
+  }
+  isReadingAsked = false;
+}
+
+// Moves the focus to a card, so that it is announced, unless a person types.
 function lookAt(card) {
   const isTyping = document.activeElement?.matches("textarea, input, select");
   if (!isTyping) card.querySelector("h2")?.focus({ preventScroll: !isAtEnd() });
@@ -135,6 +153,7 @@ if (tape) {
     const source = new EventSource(`${tape.dataset.events}?after=${last}`);
     source.onopen = () => {
       showBar("");
+      if (isAskedOld) readAsked();
       document.dispatchEvent(new CustomEvent("daemon-answers"));
     };
     source.onerror = () => {

@@ -70,6 +70,7 @@ mod console;
 mod console_buttons;
 mod console_first_run;
 mod console_long_tape;
+mod console_moves;
 mod console_models;
 mod console_proofs;
 mod console_screens;
