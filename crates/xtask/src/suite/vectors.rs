@@ -4,7 +4,7 @@
 //! judged is in the module of its name.
 
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
@@ -28,21 +28,29 @@ const CEDAR_EVERY: u64 = 4;
 
 /// Judges all proofs, and those policies that the seed draws; what is missing in a folder that was named is a failure.
 pub(super) fn run(folder: &Path, seed: u64, deadline: Instant) -> Result<()> {
-    let run = |program| command::run(program, deadline);
+    judge(published::MERKLE, &folder.join("merkle/testdata.tar.gz"), published::built_before, deadline)?;
     let share = format!("{}/{CEDAR_EVERY}", seed % CEDAR_EVERY);
-    let drawn = |published, cases: &Path| {
-        let mut judge = published::built_before(published, cases);
-        judge.arg(&share);
-        judge
-    };
-    let merkle = folder.join("merkle/testdata.tar.gz");
-    published::judge(published::MERKLE, &merkle, published::built_before, run)?;
-    published::judge(published::CEDAR, &folder.join("cedar/corpus-tests.tar.gz"), drawn, run)
+    let corpus = folder.join("cedar/corpus-tests.tar.gz");
+    judge(published::CEDAR, &corpus, |published, cases| drawn(published, cases, &share), deadline)
+}
+
+fn drawn(published: PublishedCases, cases: &Path, share: &str) -> Command {
+    let mut judge = published::built_before(published, cases);
+    judge.arg(share);
+    judge
 }
 
 /// Judges the cases of one project alone.
 pub(crate) fn published_cases(published: PublishedCases, cases: &Path) -> Result<ExitCode> {
-    let deadline = Instant::now() + TIME;
-    published::judge(published, cases, published::built_now, |program| command::run(program, deadline))?;
+    judge(published, cases, published::built_now, Instant::now() + TIME)?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn judge(
+    published: PublishedCases,
+    cases: &Path,
+    judge: impl Fn(PublishedCases, &Path) -> Command,
+    deadline: Instant,
+) -> Result<()> {
+    published::judge(published, cases, judge, |program| command::run(program, deadline))
 }
