@@ -11,12 +11,11 @@ use palyra_admin::vault::{PutRequest, PutStanding};
 use palyra_runtime::{Caller, GatewayRuntimeState};
 use palyra_types::{Content, ErrorCode};
 use palyra_wire::v1::{self, AddModelRequest, AddModelResponse, TestModelResponse};
-use tracing::Instrument;
 
 use crate::api_error::ApiError;
 use crate::daemon_facts::DaemonFacts;
 use crate::model_changes::{
-    AddModelError, ExistingServer, ModelAddition, ModelDraft, ModelFormat, NewDefault,
+    AddModelError, ConfigureModels, ExistingServer, ModelAddition, ModelDraft, ModelFormat, NewDefault,
 };
 use crate::models::{failed_test, passed_test};
 use crate::operations::OperationHandlers;
@@ -40,7 +39,7 @@ impl OperationHandlers {
         };
         let ModelDraft { provider, model, .. } = change.draft().await?;
         match self.state.models.test_server(&provider, &model, TEST_SPAN_MAX).await {
-            Ok(test) => change.save_to_its_end(passed_test(&model, test)).await,
+            Ok(test) => change.save(passed_test(&model, test)).await,
             Err(AdminError::Model(failure)) => Ok(AddModelResponse {
                 test: Some(failed_test(&model, failure)),
                 default_model: self.state.models.directory().default_model().to_string(),
@@ -52,7 +51,6 @@ impl OperationHandlers {
 }
 
 /// A change of the configuration, and who makes it.
-#[derive(Clone)]
 struct ModelChange {
     state: GatewayRuntimeState,
     daemon: DaemonFacts,
@@ -61,29 +59,32 @@ struct ModelChange {
 }
 
 impl ModelChange {
-    /// Checks the addition on a thread that may wait for the disk.
     async fn draft(&self) -> Result<ModelDraft, ApiError> {
-        let configure = Arc::clone(&self.daemon.model_changes.configure);
         let addition = self.addition.clone();
-        let draft = tokio::task::spawn_blocking(move || configure.draft(&addition)).await;
-        Ok(draft.map_err(|_| interrupted())??)
+        self.on_disk(move |configure| configure.draft(&addition)).await
     }
 
-    /// Saves it, also when the caller goes: what the vault keeps is to be in the file as well.
-    async fn save_to_its_end(self, test: TestModelResponse) -> Result<AddModelResponse, ApiError> {
-        let saving = async move { self.save(test).await };
-        tokio::spawn(saving.in_current_span()).await.unwrap_or_else(|_| Err(interrupted()))
+    /// Does a piece of work on a thread that may wait for the disk.
+    async fn on_disk<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&dyn ConfigureModels) -> Result<T, AddModelError> + Send + 'static,
+    ) -> Result<T, ApiError> {
+        let configure = Arc::clone(&self.daemon.model_changes.configure);
+        let done = tokio::task::spawn_blocking(move || work(&*configure)).await;
+        Ok(done.map_err(|_| interrupted())??)
     }
 
+    /// Saves it; a change runs to its end, also when its caller leaves.
     async fn save(self, test: TestModelResponse) -> Result<AddModelResponse, ApiError> {
         let _one_at_a_time = self.daemon.model_changes.one_at_a_time().await;
         // The file may be another one than before the test.
-        let draft = self.draft().await?;
-        let persist = self.daemon.model_changes.configure.stage(&draft)?;
+        let draft = Arc::new(self.draft().await?);
+        let staged = Arc::clone(&draft);
+        let persist = self.on_disk(move |configure| configure.stage(&staged)).await?;
         let secret = self.keep_key(&draft).await?;
-        if let Err(error) = persist() {
+        if let Err(error) = self.on_disk(move |_| persist()).await {
             self.remove(&secret).await;
-            return Err(error.into());
+            return Err(error);
         }
         let mistakes = match self.daemon.reload.reload().await {
             Ok(_) => Vec::new(),
@@ -91,7 +92,7 @@ impl ModelChange {
             Err(error @ ReloadError::ShuttingDown) => vec![error.to_string()],
         };
         if mistakes.is_empty() {
-            self.remove(&draft.former_secret.unwrap_or_default()).await;
+            self.remove(draft.former_secret.as_deref().unwrap_or_default()).await;
         }
         Ok(AddModelResponse {
             test: Some(test),

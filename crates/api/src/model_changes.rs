@@ -117,8 +117,8 @@ pub enum AddModelError {
         /// What the system says.
         why: String,
     },
-    /// There is no place for a configuration file.
-    #[error("there is no place for a configuration file: set HOME, or start the daemon with --config")]
+    /// No place for a configuration file is known.
+    #[error("no place for a configuration file is known: set HOME, or start the daemon with --config")]
     NoFile,
 }
 

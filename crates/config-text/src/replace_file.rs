@@ -1,5 +1,6 @@
 //! Replacing a file as a whole: a reader sees the old one or the new one.
 
+use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -18,8 +19,7 @@ impl StagedFile {
     /// # Errors
     /// The system's: the folder cannot be written, or the disk is full.
     pub fn write(file: &Path, text: &str) -> io::Result<Self> {
-        let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let folder = folder.unwrap_or(Path::new("."));
+        let folder = folder_of(file);
         std::fs::create_dir_all(folder)?;
         let mut new = NamedTempFile::new_in(folder)?;
         new.write_all(text.as_bytes())?;
@@ -27,14 +27,21 @@ impl StagedFile {
         Ok(Self { new, file: file.to_owned() })
     }
 
-    /// Puts it in the file's place, in one step.
+    /// Puts it in the file's place, in one step that a power cut afterwards does not take back.
     ///
     /// # Errors
     /// The system's; the file is as it was.
     pub fn persist(self) -> io::Result<()> {
         self.new.persist(&self.file)?;
+        // The file is replaced in any case: some file systems cannot sync a folder.
+        drop(File::open(folder_of(&self.file)).and_then(|folder| folder.sync_all()));
         Ok(())
     }
+}
+
+fn folder_of(file: &Path) -> &Path {
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    folder.unwrap_or(Path::new("."))
 }
 
 /// Writes the whole file at once.

@@ -99,7 +99,7 @@ mod tests {
             answer.map(|()| Arc::new(DemoProvider) as Arc<dyn ModelProvider>)
         };
         let provider = KeylessProvider::new(Arc::new(DemoProvider), Box::new(connect));
-        let note = || provider.model_info(&"demo".into()).note;
+        let note = || provider.model_info(&ModelName::new("demo")).note;
         let failure = provider.models().await.expect_err("no key");
         assert_eq!(failure.class, ModelFailureClass::Auth);
         assert!(failure.detail.expose().contains("locked"), "{failure:?}");
@@ -109,6 +109,6 @@ mod tests {
         // A key that was given once is kept until the configuration is read again.
         *answer.lock().expect("no panic") = Err("gone".to_owned());
         assert!(provider.models().await.is_ok());
-        assert_eq!(note(), DemoProvider.model_info(&"demo".into()).note);
+        assert_eq!(note(), DemoProvider.model_info(&ModelName::new("demo")).note);
     }
 }

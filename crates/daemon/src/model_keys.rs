@@ -49,7 +49,7 @@ pub(crate) enum ModelKeyError {
 /// Why the vault does not give the key of a server out now.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum VaultKeyError {
-    /// There is no such secret.
+    /// The vault does not have the secret.
     #[error(
         "`providers.{provider}.key` names the secret `{0}`, which the vault does not have: `palyra admin vault put {0} \
          --host {host}`, then `palyra config reload`", name.as_str()

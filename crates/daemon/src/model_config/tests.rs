@@ -97,7 +97,7 @@ fn a_draft_names_the_secret_changes_nothing_and_is_written_as_a_whole() {
 }
 
 #[test]
-fn what_is_not_acceptable_is_named_without_a_key() {
+fn each_refusal_names_its_part_and_never_the_key() {
     let rig = ConfigRig::new("[providers.old]\nbase_url = \"http://127.0.0.1:1/v1\"\n");
     let config = rig.config();
     let with = |change: &dyn Fn(&mut ModelAddition)| {
@@ -121,7 +121,7 @@ fn what_is_not_acceptable_is_named_without_a_key() {
     ] {
         assert!(refused.contains(wanted) && !refused.contains("canary"), "{wanted}: {refused}");
     }
-    // The control: without a key others may read what is sent, and this machine is no other.
+    // The control: without a key others may read what is sent, and what is sent to this machine stays on it.
     assert_eq!(with(&|it| (it.key, it.base_url) = (None, "http://api.example/v1".to_owned())), "");
     assert_eq!(with(&|it| it.base_url = "http://127.0.0.1:4711/v1".to_owned()), "");
 }

@@ -57,7 +57,7 @@ fn a_secret_is_the_key_of_the_server_that_it_is_bound_to() {
 }
 
 #[test]
-fn a_locked_vault_is_named_and_outside_of_a_daemon_there_is_no_key() {
+fn a_locked_vault_is_named_and_outside_of_a_daemon_no_key_is_read() {
     let folder = tempfile::tempdir().expect("a folder");
     let with_vault = sources(&folder);
     std::fs::remove_file(folder.path().join("vault/root.key")).expect("the key is there");

@@ -23,7 +23,8 @@ fn is_refused(section: &str, model: &str, missing: MissingSecret) -> bool {
 #[test]
 fn a_missing_key_is_refused_where_it_is_needed_and_awaited_where_it_can_be_there_later() {
     use MissingSecret::{Awaited, Refused};
-    let (env, vault) = ("base_url = \"https://h\"\nkey = \"env:NONE\"", "base_url = \"https://h\"\nkey = \"vault:none\"");
+    let (env, vault) =
+        ("base_url = \"https://h\"\nkey = \"env:NONE\"", "base_url = \"https://h\"\nkey = \"vault:none\"");
     let file = "base_url = \"https://h\"\nkey = \"file:/none\"";
     let readable = "base_url = \"http://h\"\nkey = \"vault:none\"";
     let (other, default, fallback) = ("", "default = \"box/m\"", "fallbacks = [\"box/m\"]");

@@ -147,7 +147,7 @@ fn a_key_is_used_after_a_restart_and_is_nowhere_but_in_the_vault() {
     let ran = home.palyra(&["run", "hello"]).expect(0);
     assert!(
         ran.out.contains("Your key is <secret:vault>."),
-        "the server that echoes it is not heard: {}",
+        "the key that the server echoes is taken out: {}",
         ran.out
     );
     let mut shown: Vec<String> = pages.into_iter().map(|page| page.body).collect();
@@ -232,7 +232,7 @@ fn only_an_owner_with_a_code_and_the_token_of_the_form_adds_a_server() {
         assert!(answer.status == 403 && answer.body.contains("PLY-1204"), "{answer:?}");
         assert!(answer.body.contains("value=\"box\"") && !answer.body.contains("canary"), "{}", answer.body);
     }
-    assert!(server.requests().is_empty(), "nobody was asked");
+    assert!(server.requests().is_empty(), "no server was asked");
     assert!(secrets(&home).is_empty() && !home.config_file().exists());
     let entries: Vec<Value> = home.palyra(&["journal", "show", "--json"]).expect(0).json();
     assert!(!entries.iter().any(|entry| entry.to_string().contains("canary")), "{entries:?}");

@@ -4,6 +4,7 @@
 //! `waiting`. A suite that cannot be carried out here fails and says what is missing; `cargo xtask test --skip NAME` leaves
 //! it out.
 
+mod replaced_model;
 mod secrets;
 
 use std::process::Command;

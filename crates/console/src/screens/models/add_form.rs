@@ -63,7 +63,7 @@ impl AddModelForm {
                     help: "The model to test, as the server names it.",
                 }))
                 label for="key" { "Key" }
-                input id="key" name="key" type="password" autocomplete="off" spellcheck="false" aria-describedby="key-help";
+                input id="key" name="key" type="password" autocomplete="new-password" spellcheck="false" aria-describedby="key-help";
                 p.muted id="key-help" { "Empty for a server that takes none. No page shows it again." }
                 label for="context_tokens" { "Window in tokens" }
                 input id="context_tokens" name="context_tokens" type="text" inputmode="numeric" value=(clean_text(&self.context_tokens))
@@ -158,14 +158,14 @@ mod tests {
             assert!(shown.contains(kept), "{kept} in {shown}");
         }
         assert!(!shown.to_lowercase().contains("canary"), "{shown}");
-        assert!(shown.contains("type=\"password\" autocomplete=\"off\""), "{shown}");
+        assert!(shown.contains("type=\"password\" autocomplete=\"new-password\""), "{shown}");
         let request = request(&fields).unwrap();
         assert_eq!((request.context_tokens, request.make_default, request.replace), (8_192, false, true));
         assert_eq!(request.format(), v1::ModelFormat::AnthropicMessages);
     }
 
     #[test]
-    fn a_window_that_is_no_number_is_refused() {
+    fn a_window_takes_a_number() {
         for (typed, fits) in [("", true), ("8192", true), ("8k", false), ("-1", false)] {
             let fields = FormFields::parse(&format!("context_tokens={typed}")).unwrap();
             assert_eq!(request(&fields).is_ok(), fits, "{typed}");

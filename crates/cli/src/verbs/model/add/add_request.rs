@@ -92,7 +92,8 @@ impl AddRequest {
 }
 
 fn lacks_server(name: Option<&str>, model: Option<&str>) -> Failure {
-    let (name, model) = (shell_word(name.unwrap_or(LOCAL_NAME)), shell_word(model.unwrap_or("qwen3")));
+    let name = shell_word(name.unwrap_or(LOCAL_NAME));
+    let model = shell_word(model.unwrap_or("qwen3"));
     Failure::Usage(format!(
         "no server is named: --base-url is missing, and {BASE_URL_VARIABLE} is not set for the format of this server; \
          for example `palyra model add {name} --base-url http://127.0.0.1:11434/v1 --model {model}`"
