@@ -1,10 +1,13 @@
 //! The documentation that is part of the program: a page for each error code, and the documents that messages name.
 //!
-//! Begin at [`ExplainTopic::read`]; `library` holds the texts, `page_text` lays them out.
+//! Begin at [`ExplainTopic::read`]; `library` holds the texts, `page_text` lays them out. `typed_commands` is what is said
+//! after a command line that does not exist.
 
 mod library;
 mod topic;
 mod page_text;
+mod typed_commands;
 
 pub use page_text::page_text;
 pub use topic::{ExplainTopic, UnknownTopic, topic_names};
+pub use typed_commands::{INCOMPLETE_COMMANDS, TYPED_COMMANDS};
