@@ -19,16 +19,13 @@ use crate::context::{Context, DEMO_MODEL};
 use crate::daemon_hooks::DaemonHooks;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use palyra_screen_text::{clean_line, nearest_name};
+use palyra_explain::{model_names, unlisted_model};
+use palyra_screen_text::clean_line;
 use palyra_terminal::{NoteKind, Output};
 
 const DEFAULT_KEY: &str = "model.default";
 const DEMO_PROVIDER: &str = "demo";
 const NAME_CHARS_MAX: usize = 80;
-/// Models of a server that a message names.
-const MODELS_NAMED_MAX: usize = 8;
-/// What a server adds to the name of a model of which it has versions.
-const NEWEST_VERSION: &str = ":latest";
 /// How long servers are asked for their models after a default was saved.
 const ASKING_MAX: Duration = Duration::from_secs(5);
 
@@ -107,24 +104,7 @@ async fn unlisted(context: &Context, name: &str) -> Option<String> {
     let client = context.connect_running().await.ok()?;
     let asked = tokio::time::timeout(ASKING_MAX, client.list_models(AskProviders::Yes));
     let names = models_of(server, context.waiting("asking the server", asked).await.ok()?.ok()?);
-    unlisted_among(server, model, &names)
-}
-
-/// As [`unlisted`], where the server has these models.
-fn unlisted_among(server: &str, model: &str, names: &[String]) -> Option<String> {
-    let wanted = format!("{server}/{model}");
-    // A server that has versions of a model takes its name for the newest one.
-    let is_it =
-        |known: &String| *known == wanted || known.strip_suffix(NEWEST_VERSION) == Some(wanted.as_str());
-    let first = names.first().filter(|_| !names.iter().any(is_it))?;
-    let near = nearest_name(&wanted, names.iter().cloned());
-    Some(format!(
-        "the server `{server}` does not list the model {}, so runs may fail; it has {}: `palyra model use {}` names that \
-         one",
-        clean_line(model, NAME_CHARS_MAX),
-        listed(names),
-        clean_line(near.as_deref().unwrap_or(first), NAME_CHARS_MAX)
-    ))
+    unlisted_model(server, model, &names)
 }
 
 /// Returns the models of a server, as SERVER/MODEL.
@@ -132,15 +112,6 @@ fn models_of(server: &str, listed: v1::ListModelsResponse) -> Vec<String> {
     let prefix = format!("{server}/");
     let names = listed.models.into_iter().map(|model| model.model);
     names.filter(|name| name.starts_with(&prefix)).collect()
-}
-
-/// Names models, and says how many more there are.
-fn listed(names: &[String]) -> String {
-    let shown: Vec<String> =
-        names.iter().take(MODELS_NAMED_MAX).map(|name| clean_line(name, NAME_CHARS_MAX)).collect();
-    let more = names.len().saturating_sub(MODELS_NAMED_MAX);
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    format!("{}{more}", shown.join(", "))
 }
 
 /// Returns the only model of a server that is named without a model.
@@ -170,7 +141,7 @@ async fn only_model(context: &Context, config: &ConfigText, server: &str) -> Res
             format!(
                 "name one: `palyra model use {}`; the others: {}",
                 clean_line(first, NAME_CHARS_MAX),
-                listed(others)
+                model_names(others)
             ),
         )),
     }
@@ -281,26 +252,5 @@ fn note_override(output: &Output, own: &str, name: &str) {
     if own != name {
         let notice = format!("this environment names {own}, which counts more: PALYRA__MODEL__DEFAULT");
         output.note(NoteKind::Doubt, &notice);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_model_that_the_server_does_not_list_is_named_with_those_it_has() {
-        let names = ["mine/qwen3:latest", "mine/llama3"].map(str::to_owned);
-        for (model, near) in [("lama3", "mine/llama3"), ("unknown", "mine/qwen3:latest")] {
-            let doubt = unlisted_among("mine", model, &names).unwrap();
-            let end =
-                format!("it has mine/qwen3:latest, mine/llama3: `palyra model use {near}` names that one");
-            assert!(doubt.ends_with(&end), "{doubt}");
-        }
-        for model in ["llama3", "qwen3", "qwen3:latest"] {
-            assert_eq!(unlisted_among("mine", model, &names), None, "{model}");
-        }
-        // A server that lists none says nothing about any.
-        assert_eq!(unlisted_among("mine", "unknown", &[]), None);
     }
 }
