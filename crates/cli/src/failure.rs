@@ -77,7 +77,12 @@ impl Failure {
         // A path is one line, whatever is in it.
         let visible = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
         let shown: String = file.display().to_string().chars().take(PATH_CHARS_MAX).map(visible).collect();
+        let is_address =
+            ["http://", "https://"].iter().any(|scheme| file.starts_with(scheme.trim_end_matches('/')));
         let mend = match error.kind() {
+            _ if is_address => {
+                "only files of this machine are read: download it first, for example with `curl -fLO`, then name the file"
+            }
             ErrorKind::NotFound => "check the path: nothing is there",
             ErrorKind::PermissionDenied => "check the permissions: you may not read it",
             _ => "check the path and what is there",

@@ -9,7 +9,7 @@ use crate::drive::OutputFormat;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use palyra_explain::{ExplainTopic, UnknownTopic, page_text, topic_names};
-use palyra_screen_text::{headings, section};
+use palyra_screen_text::{headings, section, shell_word};
 use palyra_terminal::{Output, Pager};
 
 const ENVIRONMENT: [(&str, &str); 12] = [
@@ -39,7 +39,7 @@ enum PageView {
 
 /// Shows the help of a verb, or explains what else a word names.
 pub(crate) fn run(context: &Context, words: &[String]) -> Result<Exit, Failure> {
-    find(context, words, is_verb, PageView::Paged)
+    find(context, words, is_verb, PageView::Paged, None)
 }
 
 /// Explains what the words name: a code, a topic or a document, else a verb.
@@ -52,7 +52,7 @@ pub(crate) fn explain(context: &Context, verb: &ExplainVerb) -> Result<Exit, Fai
         (false, true) => PageView::Whole,
         (false, false) => PageView::Paged,
     };
-    find(context, &verb.topic, |_| false, view)
+    find(context, &verb.topic, |_| false, view, Some("explain"))
 }
 
 fn find(
@@ -60,6 +60,7 @@ fn find(
     words: &[String],
     is_verb: impl Fn(&str) -> bool,
     view: PageView,
+    question: Option<&str>,
 ) -> Result<Exit, Failure> {
     if let [word] = words {
         let (name, part) = word.split_once('#').map_or((&**word, None), |(name, part)| (name, Some(part)));
@@ -75,13 +76,22 @@ fn find(
     }
     let typed = ["palyra"].into_iter().chain(words.iter().map(String::as_str)).chain(["--help"]);
     let read = command_line::command().try_get_matches_from(typed);
+    let is_prose = words.len() > 1 && !self::is_verb(&words[0]);
     match read.map_err(|error| command_line::with_tip(error, words)) {
-        Err(error) if words.len() == 1 && error.use_stderr() && names_no_verb(&error) => Err(Failure::Usage(
-            format!("nothing is called `{}`; `palyra help topics` lists what is", words[0]),
-        )),
+        Err(error) if error.use_stderr() && names_no_verb(&error) && (words.len() == 1 || is_prose) => {
+            Err(Failure::Usage(nothing_called(words, question)))
+        }
         Err(error) => Ok(say(&error, &context.output)),
         Ok(_) => Ok(Exit::Done),
     }
+}
+
+/// Says that nothing has this name, and how to ask a model where the words are likely a question.
+fn nothing_called(words: &[String], question: Option<&str>) -> String {
+    let name = words.join(" ");
+    let asks = question.map(|verb| shell_word(&format!("{verb} {name}")));
+    let asks = asks.map(|text| format!("; `palyra run {text}` asks a model")).unwrap_or_default();
+    format!("nothing is called `{name}`; `palyra help topics` lists what is{asks}")
 }
 
 fn section_of(page: &str, name: &str, part: &str) -> Result<String, Failure> {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use palyra_policy::{PolicyFile, ToolCallPolicySnapshot, ToolPolicyRules, check, test_fixtures};
+use palyra_policy::{PolicyFile, PolicySet, ToolCallPolicySnapshot, ToolPolicyRules, check, test_fixtures};
 use palyra_ports::ToolRuntime;
 use palyra_tools::BuiltinTools;
 use palyra_types::tool::{ToolCatalog, ToolSpec};
@@ -17,6 +17,9 @@ use crate::tool_setup::COMPONENTS_FOLDER;
 const FIXTURES_ENDING: &str = ".test.json";
 /// Bytes of a file of fixtures, at most.
 const FIXTURES_BYTES_MAX: u64 = 4 * 1024 * 1024;
+
+/// Folders that a misspelled one is compared with, at most.
+const FOLDERS_COMPARED_MAX: usize = 1_000;
 
 /// What to do with files of policies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -130,12 +133,39 @@ fn usual_folder(config_file: Option<&Path>, environment: &BTreeMap<String, Strin
 fn checked(files: &[PolicyFile], tools: &ToolCatalog, found: ExaminedPolicies) -> ExaminedPolicies {
     match check(files, tools) {
         Ok(checked) => {
-            ExaminedPolicies { remarks: checked.warnings.iter().map(ToString::to_string).collect(), ..found }
+            let mut remarks: Vec<String> = checked.warnings.iter().map(ToString::to_string).collect();
+            if let (Ok(set), Ok(here)) = (PolicySet::compile(files, tools), std::env::current_dir()) {
+                let misspelled = set.misspelled_folders(files, &|folder| near_folder(&here, folder));
+                remarks.extend(misspelled.iter().map(ToString::to_string));
+            }
+            ExaminedPolicies { remarks, ..found }
         }
         Err(mistakes) => {
             ExaminedPolicies { mistakes: mistakes.0.iter().map(ToString::to_string).collect(), ..found }
         }
     }
+}
+
+/// Returns the folder below `root` whose name is almost that of one that does not exist there.
+fn near_folder(root: &Path, wanted: &str) -> Option<String> {
+    let (mut near, mut place) = (Vec::new(), root.to_owned());
+    for name in wanted.split('/').filter(|name| !["", "."].contains(name)) {
+        let exact = Some(name.to_owned()).filter(|name| place.join(name).is_dir());
+        let found = exact.or_else(|| config::nearest(name, folders_in(&place)))?;
+        place.push(&found);
+        near.push(found);
+    }
+    let near = near.join("/");
+    (!root.join(wanted).is_dir()).then_some(near).filter(|near| !near.is_empty())
+}
+
+fn folders_in(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
+    let folders = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+    let mut names: Vec<String> =
+        folders.filter_map(|entry| entry.file_name().into_string().ok()).take(FOLDERS_COMPARED_MAX).collect();
+    names.sort();
+    names
 }
 
 fn tested(files: Vec<PolicyFile>, tools: ToolCatalog, mut found: ExaminedPolicies) -> ExaminedPolicies {
@@ -284,6 +314,25 @@ mod tests {
         assert_eq!(look().mistakes, ["`policy.dir` names /no/such, which is not a folder"]);
         std::fs::write(&file, "").unwrap();
         assert_eq!(look().mistakes, Vec::<String>::new(), "the usual folder need not exist");
+    }
+
+    #[test]
+    fn a_folder_that_is_almost_another_is_named_by_that() {
+        let root = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(root.path().join("docs/guides")).unwrap();
+        std::fs::write(root.path().join("dosc"), "a file").unwrap();
+        for (wanted, near) in [
+            ("dosc", Some("docs")),
+            ("./docs/guide/", Some("docs/guides")),
+            ("dosc/guides", Some("docs/guides")),
+            ("docs", None),
+            ("docs/guides/", None),
+            ("src", None),
+            ("docs/new", None),
+            (".", None),
+        ] {
+            assert_eq!(near_folder(root.path(), wanted).as_deref(), near, "{wanted}");
+        }
     }
 
     #[test]

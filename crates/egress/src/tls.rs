@@ -4,10 +4,12 @@
 //! was asked for, or there is no connection; there is no way to turn that off.
 
 use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use palyra_ports::{TRUST_FILE_VARIABLE, trust_file_hint};
 use rustls::pki_types::{CertificateDer, ServerName};
-use rustls::{ClientConfig, RootCertStore};
+use rustls::{CertificateError, ClientConfig, RootCertStore};
 use tokio::net::TcpStream;
 use tokio::sync::OnceCell;
 use tokio_rustls::TlsConnector;
@@ -19,13 +21,16 @@ use crate::target::Host;
 #[derive(Clone)]
 pub struct Tls {
     made: Arc<OnceCell<TlsConnector>>,
+    /// The file that the environment names for the authorities of this machine.
+    trust_file: Option<PathBuf>,
 }
 
 impl Tls {
     /// Trusts whom this machine trusts; nothing is read yet.
     #[must_use]
     pub fn system() -> Self {
-        Self { made: Arc::new(OnceCell::new()) }
+        let trust_file = std::env::var_os(TRUST_FILE_VARIABLE).map(PathBuf::from);
+        Self { made: Arc::new(OnceCell::new()), trust_file }
     }
 
     /// Trusts only the authorities given.
@@ -38,20 +43,38 @@ impl Tls {
             roots.add(authority).map_err(io::Error::other)?;
         }
         let made = OnceCell::new_with(Some(connector(roots)?));
-        Ok(Self { made: Arc::new(made) })
+        Ok(Self { made: Arc::new(made), trust_file: None })
     }
 
     /// Begins TLS on a connection, with a server that has to prove that it is `host`.
     ///
     /// # Errors
-    /// When it does not, or nobody is trusted on this machine.
+    /// When it does not, or no authority is trusted on this machine. What the file of authorities lacks has the kind
+    /// [`io::ErrorKind::InvalidInput`], and holds no text of the server.
     pub(crate) async fn connect(&self, host: &Host, stream: TcpStream) -> io::Result<TlsStream<TcpStream>> {
         let name = match host {
             Host::Name(name) => ServerName::try_from(name.clone()).map_err(io::Error::other)?,
             Host::Address(address) => ServerName::from(*address),
         };
-        let connector = self.made.get_or_try_init(read_system).await?;
-        connector.connect(name, stream).await
+        let trust_file = self.trust_file.as_deref();
+        let made = self.made.get_or_try_init(read_system).await;
+        let connector = made.map_err(|error| with_trust_file(error, trust_file))?;
+        connector.connect(name, stream).await.map_err(|error| with_trust_file(error, trust_file))
+    }
+}
+
+/// Says what to check about the file of authorities, where the failure is about authorities and the environment names one.
+fn with_trust_file(error: io::Error, trust_file: Option<&Path>) -> io::Error {
+    let refused = error.get_ref().and_then(|cause| cause.downcast_ref::<rustls::Error>());
+    let is_unknown = matches!(
+        refused,
+        Some(rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer | CertificateError::Other(_)))
+    );
+    match trust_file.filter(|_| is_unknown || error.kind() == io::ErrorKind::NotFound) {
+        Some(file) => {
+            io::Error::new(io::ErrorKind::InvalidInput, trust_file_hint(file, &std::fs::File::open(file)))
+        }
+        None => error,
     }
 }
 
@@ -78,4 +101,33 @@ fn connector(roots: RootCertStore) -> io::Result<TlsConnector> {
     // A session that is taken up again would link requests of different principals.
     config.resumption = rustls::client::Resumption::disabled();
     Ok(TlsConnector::from(Arc::new(config)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_authority_is_said_of_the_file_that_the_environment_names() {
+        let refused = |error: CertificateError| {
+            io::Error::new(io::ErrorKind::InvalidData, rustls::Error::InvalidCertificate(error))
+        };
+        let (file, none) = (std::env::current_exe().unwrap(), PathBuf::from("/no/such.pem"));
+        for (error, file, told) in [
+            (refused(CertificateError::UnknownIssuer), &file, "no authority in it signed"),
+            (refused(CertificateError::UnknownIssuer), &none, "which cannot be read"),
+            (io::ErrorKind::NotFound.into(), &none, "which cannot be read"),
+        ] {
+            let hint = with_trust_file(error, Some(file));
+            assert_eq!(hint.kind(), io::ErrorKind::InvalidInput);
+            assert!(hint.to_string().contains(told), "{hint}");
+        }
+        // What is wrong with the server's certificate itself is another matter.
+        let expired = with_trust_file(refused(CertificateError::Expired), Some(&file));
+        assert_eq!(expired.kind(), io::ErrorKind::InvalidData);
+        assert_eq!(
+            with_trust_file(refused(CertificateError::UnknownIssuer), None).kind(),
+            io::ErrorKind::InvalidData
+        );
+    }
 }

@@ -24,6 +24,7 @@ pub mod process_sandbox;
 mod bound_credential;
 pub mod fetch_http;
 pub mod read_url;
+mod trust_file;
 pub mod guard_egress;
 pub mod tool_runtime;
 pub mod hear_output;
@@ -85,5 +86,6 @@ pub use tool_runtime::{
     CancelFlag, ComparedFile, EffectKey, ExecuteToolError, PreparedCall, RestoreFiles, RestoreOrder,
     Supervision, ToolRuntime,
 };
+pub use trust_file::{TRUST_FILE_VARIABLE, trust_file_hint};
 pub use workspace_root::{OpenRootError, WorkspaceRoot};
 pub use workspaces::{FolderRefusal, WorkspaceChoice, WorkspaceError, Workspaces};

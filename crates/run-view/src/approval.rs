@@ -138,17 +138,25 @@ fn in_short_folder(line: &str, home: &str) -> String {
 
 /// Returns why a call is asked, without what the heading says already.
 fn why(reason: &str) -> String {
-    let told = || {
-        let (_, by) = reason.split_once(" needs an approval by `")?;
-        let (rule, what) = by.split_once("` (")?;
-        let (what, more) = match what.split_once("); ") {
-            Some((what, more)) => (what, format!("; {more}")),
-            None => (what.strip_suffix(')')?, String::new()),
-        };
-        // Several rules are told as they are.
-        (!rule.contains('`') && !what.contains("), `")).then(|| format!("{what} (rule `{rule}`){more}"))
+    with_short_ids(&reasons_of_rules(reason).unwrap_or_else(|| reason.to_owned()))
+}
+
+/// Returns what each rule says that asks, with the name of the rule; `None` where one of them gives no reason.
+fn reasons_of_rules(reason: &str) -> Option<String> {
+    let (_, by) = reason.split_once(" needs an approval by `")?;
+    let (by, difference) = match by.split_once("); ") {
+        Some((by, difference)) => (by, format!("; {difference}")),
+        None => match by.rsplit_once(") and ").filter(|(_, more)| more.ends_with(" more")) {
+            Some((by, more)) => (by, format!(", and {more}")),
+            None => (by.strip_suffix(')')?, String::new()),
+        },
     };
-    with_short_ids(&told().unwrap_or_else(|| reason.to_owned()))
+    let of_rule = |rule: &str| {
+        let (rule, what) = rule.split_once("` (")?;
+        (!rule.contains('`') && !what.contains("), `")).then(|| format!("{what} (rule `{rule}`)"))
+    };
+    let rules: Option<Vec<String>> = by.split(") and `").map(of_rule).collect();
+    Some(format!("{}{difference}", rules?.join(", and ")))
 }
 
 /// Returns a text with the ids in it as tables show them.

@@ -29,6 +29,6 @@ pub use prose::{RowFrame, StyleMode};
 pub use rows::{AmbiguousWidth, MODEL_MARK, MarkedRows, RowWidth, TOOL_MARK, indented_rows, styled_rows};
 pub use shell_word::shell_word;
 pub use short_id::short_id;
-pub use spelling::slips;
+pub use spelling::{is_alike, nearest_name, slips};
 pub use table::table;
 pub use typed_address::{addresses, host_of_url};

@@ -1,6 +1,25 @@
 //! How much two words differ.
 
 const LETTERS_MAX: usize = 32;
+/// From so many letters on a word can differ in two.
+const TWO_SLIPS_LETTERS_MIN: usize = 6;
+
+/// Returns whether a word is another one with a slip of the fingers or two.
+#[must_use]
+pub fn is_alike(typed: &str, name: &str) -> bool {
+    slips(typed.as_bytes(), name.as_bytes()) <= slips_max(name)
+}
+
+/// Returns the name that differs least from what was typed, in letters of any size; `None` where none is alike.
+pub fn nearest_name(typed: &str, names: impl IntoIterator<Item = String>) -> Option<String> {
+    let typed = typed.to_lowercase();
+    let slips = |name: &String| slips(typed.as_bytes(), name.to_lowercase().as_bytes());
+    names.into_iter().filter(|name| slips(name) <= slips_max(name)).min_by_key(slips)
+}
+
+fn slips_max(name: &str) -> usize {
+    if name.chars().count() < TWO_SLIPS_LETTERS_MIN { 1 } else { 2 }
+}
 
 /// Counts the letters that were left out, added, mistaken or swapped with the next.
 #[must_use]
@@ -26,6 +45,16 @@ pub fn slips(typed: &[u8], name: &[u8]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_nearest_name_is_alike_in_letters_of_any_size() {
+        for (typed, nearest) in
+            [("forg", Some("forge")), ("FORGE", Some("forge")), ("map", Some("maps")), ("shop", None)]
+        {
+            let names = ["forge", "maps"].map(str::to_owned);
+            assert_eq!(nearest_name(typed, names).as_deref(), nearest, "{typed}");
+        }
+    }
 
     #[test]
     fn slips_of_the_fingers_are_counted() {

@@ -36,6 +36,8 @@ const LEFT_OUT_FIRST: [(&str, &str); 15] = [
 ];
 /// Columns that are never cut, the terminal wraps them: of names that people type, and of entries of the journal.
 const WHOLE: [&str; 4] = ["MODEL", "SECRET", "TIME", "ENTRY"];
+/// The column that says what became of something, and perhaps by whom.
+const STATE: &str = "STATE";
 
 type TableRow = Vec<String>;
 
@@ -61,6 +63,7 @@ pub fn table<const N: usize>(
     if let Some(columns) = columns_max {
         make_fit(&mut widths, &rows[0], columns);
     }
+    shorten_states(&mut rows, &widths);
     let columns_max = columns_max.map(|columns| columns.max(end_of_whole(&rows[0], &widths)));
     rows.iter().map(|row| line(row, &widths, columns_max)).collect()
 }
@@ -116,6 +119,15 @@ fn shorten_ids(rows: &mut [TableRow]) {
         if is_id {
             *cell = short_id(cell);
         }
+    }
+}
+
+/// A state is whole without the name of the person behind it.
+fn shorten_states(rows: &mut [TableRow], widths: &[usize]) {
+    let Some(at) = rows[0].iter().position(|head| head == STATE) else { return };
+    for row in rows.iter_mut().filter(|row| row[at].width() > widths[at]) {
+        let state = row[at].split_once(" by ").map(|(state, _)| state.to_owned());
+        row[at] = state.filter(|state| state.width() <= widths[at]).unwrap_or_else(|| row[at].clone());
     }
 }
 
@@ -180,6 +192,7 @@ mod tests {
         let rows = vec![
             row(["9G5FAV", "waits, 23h left", "medium", "3m", "write_file: creates `src/app.py`"]),
             row(["01ARZ3NDEKTSV4RRFFQ69G5FAX", "denied", "high", "2h", "run_command: make test"]),
+            row(["9G5FAZ", "approved by you", "low", "2h", "run_command: make"]),
         ];
         assert_eq!(
             table(head, rows.clone(), Some(80)),
@@ -187,6 +200,7 @@ mod tests {
                 "APPROVAL  STATE            RISK    AGE  CALL",
                 "9G5FAV    waits, 23h left  medium  3m   write_file: creates `src/app.py`",
                 "9G5FAX    denied           high    2h   run_command: make test",
+                "9G5FAZ    approved by you  low     2h   run_command: make",
             ]
         );
         assert_eq!(
@@ -195,6 +209,7 @@ mod tests {
                 "APPROVAL  STATE     CALL",
                 "9G5FAV    waits, …  write_file: creates…",
                 "9G5FAX    denied    run_command: make t…",
+                "9G5FAZ    approved  run_command: make",
             ]
         );
         for columns in 12..90 {

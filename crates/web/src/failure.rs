@@ -1,5 +1,8 @@
 //! Why a fetch has no answer, in words a model can act on.
 
+use std::borrow::Cow;
+use std::io::ErrorKind;
+
 use palyra_ports::{FetchError, FetchFailure, FetchReach};
 use palyra_tool_kit::{CallFailure, InvalidArguments};
 use palyra_types::ErrorCode;
@@ -122,7 +125,17 @@ fn code_of(failure: &FetchFailure) -> ErrorCode {
     }
 }
 
-fn advice(failure: &FetchFailure, reached: FetchReach) -> &'static str {
+fn advice(failure: &FetchFailure, reached: FetchReach) -> Cow<'static, str> {
+    if let FetchFailure::Tls { cause, .. } = failure
+        && cause.kind() == ErrorKind::InvalidInput
+    {
+        // It is about the file of authorities, and holds no text of the server.
+        return format!("; {cause} (`palyra explain docs/http-fetch.md#certificates`)").into();
+    }
+    usual_advice(failure, reached).into()
+}
+
+fn usual_advice(failure: &FetchFailure, reached: FetchReach) -> &'static str {
     let is_answered = matches!(reached, FetchReach::Answered { .. });
     match failure {
         FetchFailure::HostNotGranted { .. } if is_answered => {
@@ -187,6 +200,21 @@ mod tests {
         let unread = WebFailure::PageUnreadable("the page took too long to read".to_owned());
         assert_eq!(RestLost::unshown(&unread, 200).failure, None);
         assert_eq!(RestLost::unshown(&unread, 500).failure, Some(ErrorCode::FetchStatus));
+    }
+
+    #[test]
+    fn a_file_of_authorities_that_does_not_fit_is_named() {
+        let refused = |kind: ErrorKind, what: &str| {
+            let cause = std::io::Error::new(kind, what.to_owned());
+            failure(FetchFailure::Tls { host: "a.example".to_owned(), cause }, FetchReach::Nobody).to_string()
+        };
+        let named = refused(ErrorKind::InvalidInput, "SSL_CERT_FILE names leaf.pem");
+        assert!(
+            named.contains("did not prove its name; SSL_CERT_FILE names leaf.pem (`palyra explain"),
+            "{named}"
+        );
+        // Another cause can hold a text of the server.
+        assert!(!refused(ErrorKind::InvalidData, "words of a server").contains("words of a server"));
     }
 
     #[test]

@@ -67,6 +67,11 @@ pub(crate) async fn run(context: &Context, args: RunArgs) -> Result<Exit, Failur
         let mend = format!("type `--attach` for each file: --attach {}", shell_word(file));
         return Err(Failure::Input { code: ErrorCode::InvalidArgument, message, mend });
     }
+    if args.text.is_empty()
+        && let Some(question) = args.attach.last().and_then(|file| question_as_file(file))
+    {
+        return Err(question);
+    }
     let input = input(&args.text)?;
     if let Some(command) = verb_of_runs(&args.text, &(context.definition)()) {
         let note = format!("this asks the model; `{command}` is the command about runs");
@@ -139,6 +144,22 @@ fn file_after_attach<'a>(
         _ => None,
     });
     after.map(String::as_str).find(|word| words.iter().any(|said| said == word) && is_file(word))
+}
+
+/// Refuses a question that was typed where `--attach` takes a file, so that no question is left.
+fn question_as_file(file: &Path) -> Option<Failure> {
+    let question = file.to_str().filter(|_| !file.exists())?;
+    if !std::io::stdin().is_terminal() && !question.trim().contains(char::is_whitespace) {
+        return None;
+    }
+    let question = shell_word(question);
+    Some(Failure::Input {
+        code: ErrorCode::InvalidArgument,
+        message: format!("--attach takes {question} as a file, which does not exist, so no question is left"),
+        mend: format!(
+            "name a file after --attach, then type the question: palyra run --attach FILE {question}"
+        ),
+    })
 }
 
 /// Says at once what became of an input for an active run: its answer may take long.
@@ -258,6 +279,14 @@ mod tests {
             let is_file = |word: &str| word == "notes.txt";
             assert_eq!(file_after_attach(&line, &words, is_file), file, "{line:?}");
         }
+    }
+
+    #[test]
+    fn a_question_in_the_place_of_a_file_is_put_behind_one() {
+        let refused = question_as_file(Path::new("what is this?")).unwrap().lines().join("\n");
+        assert!(refused.contains("--attach takes 'what is this?' as a file"), "{refused}");
+        assert!(refused.ends_with(": palyra run --attach FILE 'what is this?'"), "{refused}");
+        assert!(question_as_file(Path::new("/dev/null")).is_none());
     }
 
     #[test]

@@ -63,7 +63,13 @@ fn nearest_choice(word: &str, of: &[&'static str]) -> Option<String> {
 /// Says that a setting takes something else.
 pub(super) fn bad_value(setting: SettingSpec, key: &str, origin: &ValueOrigin, found: &str) -> ConfigError {
     let (origin, key) = (origin.clone(), key.to_owned());
-    ConfigError::BadValue { origin, key, takes: takes(setting.takes), found: found.to_owned() }
+    let mut takes = takes(setting.takes);
+    if let (SettingType::List { .. }, Some((_, example))) =
+        (setting.takes, item_kind(setting.key).takes.rsplit_once("such as "))
+    {
+        takes += &format!(", such as [\"{example}\"]");
+    }
+    ConfigError::BadValue { origin, key, takes, found: found.to_owned() }
 }
 
 /// Returns what a setting takes, in words.

@@ -10,7 +10,7 @@ const COMPARED_CHARS_MAX: usize = 100;
 const SHOWN_CHARS_MAX: usize = 64;
 
 /// Returns the candidate that was probably meant: at most a third of it differs.
-pub(super) fn nearest(word: &str, candidates: impl IntoIterator<Item = String>) -> Option<String> {
+pub(crate) fn nearest(word: &str, candidates: impl IntoIterator<Item = String>) -> Option<String> {
     if word.chars().count() > COMPARED_CHARS_MAX {
         return None;
     }

@@ -59,12 +59,29 @@ fn a_command_line_that_people_type_names_the_one_that_exists() {
         (&["attach", "logo.png"], "`palyra run --attach logo.png QUESTION`", "asks a model"),
         (&["model", "remove", "local"], "`palyra explain docs/providers.md`", "tip: a similar"),
         (&["policy", "add", "src"], "`palyra explain docs/policy.md`", "tip: a similar"),
+        (&["explain", "this", "project"], "`palyra run 'explain this project'` asks a model", "unrecognized"),
+        (&["policy", "explain", "read_file"], "`palyra policy explain --tool read_file`", "asks a model"),
+        (&["run", "--attach", "what is it?"], "palyra run --attach FILE 'what is it?'", "the input is empty"),
+        (&["tools", "skills", "install", "https://a.example/x"], "download it first", "nothing is there"),
     ] {
         let told = home.palyra(arguments).expect(2).err;
         assert!(told.contains(wanted) && !told.contains(unwanted), "{arguments:?}: {told}");
     }
     let asked = home.palyra(&["run", "list"]).expect(0).err;
     assert!(asked.contains("`palyra runs list` is the command about runs"), "{asked}");
+    let proved = home.palyra(&["journal", "prove", "last"]).expect(0);
+    assert!(proved.out.starts_with("entry "), "{}", proved.out);
+}
+
+#[test]
+fn a_misspelled_secret_names_the_one_that_exists() {
+    let home = Home::new();
+    home.palyra_reading(&["admin", "vault", "put", "forge", "--host", "a.example"], "a value of a secret")
+        .expect(0);
+    let missing = home.palyra(&["admin", "vault", "bind", "forg", "b.example"]).expect(1).err;
+    assert!(missing.contains("PLY-4601") && missing.contains("did you mean `forge`?"), "{missing}");
+    let unlike = home.palyra(&["admin", "vault", "remove", "maps"]).expect(1).err;
+    assert!(!unlike.contains("did you mean"), "{unlike}");
 }
 
 #[test]

@@ -203,6 +203,14 @@ fn a_server_that_is_named_without_a_model_means_its_only_one() {
     for told in ["`two` is a server with 2 models", "`palyra model use two/", "two/small", "two/large"] {
         assert!(several.err.contains(told), "{told}: {}", several.err);
     }
+    // A model that the server does not list is saved with a warning, and the exit code says so.
+    let unlisted = home.palyra(&["model", "use", "two/medium"]).expect(1);
+    for told in
+        ["the default model is now two/medium", "does not list the model medium", "two/small", "two/large"]
+    {
+        assert!(unlisted.err.contains(told), "{told}: {}", unlisted.err);
+    }
+    home.palyra(&["model", "use", "one/small"]).expect(0);
     let unknown = home.palyra(&["model", "use", "three"]).expect(2);
     assert!(
         unknown.err.contains("has no server `three`") && !unknown.err.contains("toml:"),

@@ -12,14 +12,35 @@ use serde_json::Value;
 use super::diagnostic::{PolicyMistake, place_of};
 use super::file::{KnownPolicy, PolicyFile};
 use super::folders::{mend_of_folder, mend_of_path};
+use super::set::SCHEMA_TEXT;
 use crate::suggest::suggest;
 
 /// The words of the members that have a fixed set of them.
-static WORDS: LazyLock<BTreeMap<String, Vec<String>>> =
-    LazyLock::new(|| words_of(include_str!("../../policies/palyra.cedarschema")));
+static WORDS: LazyLock<BTreeMap<String, Vec<String>>> = LazyLock::new(|| words_of(SCHEMA_TEXT));
 
+/// Members that have names of folders.
+const FOLDER_MEMBERS: [&str; 2] = ["folders", "within"];
 /// Members without words in their comment, and whose words they have.
 const SAME_WORDS: [(&str, &str); 1] = [("capabilities", "entity Capability")];
+
+/// What an example of a member with free words names.
+const EXAMPLE_WORDS: [(&str, &str); 5] = [
+    ("paths", "src/app.py"),
+    ("folders", "docs"),
+    ("within", "docs"),
+    ("hosts", "api.example.com"),
+    ("argv", "--force"),
+];
+
+/// Returns an expression that looks for a word in a member of the context; `None` where that is not a set of texts.
+pub(crate) fn set_example(member: &str) -> Option<String> {
+    let declared = format!("{member}: Set<String>;");
+    SCHEMA_TEXT.lines().any(|line| line.trim() == declared).then(|| {
+        let example = EXAMPLE_WORDS.iter().find(|(name, _)| *name == member).map(|(_, word)| *word);
+        let word = example.or_else(|| WORDS.get(member)?.first().map(String::as_str)).unwrap_or("TEXT");
+        format!("context.{member}.contains(\"{word}\")")
+    })
+}
 
 fn words_of(schema: &str) -> BTreeMap<String, Vec<String>> {
     let (mut words, mut comment) = (BTreeMap::new(), String::new());
@@ -65,7 +86,7 @@ pub(crate) fn wrong_words(known: &KnownPolicy, file: Option<&PolicyFile>) -> Vec
         .into_iter()
         .filter_map(|WordComparison { member, word }| {
             let (never, mend) = match member.as_str() {
-                "folders" | "within" => ("never has", mend_of_folder(&word)?),
+                member if FOLDER_MEMBERS.contains(&member) => ("never has", mend_of_folder(&word)?),
                 "paths" => ("never has", mend_of_path(&word)?),
                 member => ("is never", mend_of_word(member, &word)?),
             };
@@ -80,6 +101,25 @@ pub(crate) fn wrong_words(known: &KnownPolicy, file: Option<&PolicyFile>) -> Vec
         mistake_at(known, file, WordFault { text: &other, what, mend })
     }));
     mistakes
+}
+
+/// Returns a warning for each folder that a policy looks for, where `near` knows another one with almost the same name.
+pub(crate) fn misspelled_folders(
+    known: &KnownPolicy,
+    file: Option<&PolicyFile>,
+    near: &dyn Fn(&str) -> Option<String>,
+) -> Vec<PolicyMistake> {
+    let Ok(json) = known.policy.to_json() else { return Vec::new() };
+    let mut compared = Vec::new();
+    collect(json.get("conditions").unwrap_or(&Value::Null), &mut compared);
+    let folders = compared.into_iter().filter(|compared| FOLDER_MEMBERS.contains(&compared.member.as_str()));
+    let warning = |WordComparison { member, word }: WordComparison| {
+        let near = near(&word)?;
+        let what = format!("`context.{member}` looks for the folder \"{word}\", which does not exist here");
+        let mend = format!("did you mean \"{near}\"?");
+        Some(mistake_at(known, file, WordFault { text: &format!("\"{word}\""), what, mend }))
+    };
+    folders.filter_map(warning).collect()
 }
 
 /// Returns how to mend a word that a member with a fixed set of words never is.

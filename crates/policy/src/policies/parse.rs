@@ -10,6 +10,7 @@ use miette::Diagnostic;
 use super::diagnostic::{PolicyMistake, place_of};
 use super::file::{KnownPolicy, POLICY_FILE_BYTES_MAX, PolicyFile};
 use super::folders::misused_folders;
+use super::known_words::set_example;
 use super::terms::{self, PolicyAnnotations};
 
 /// A policy, what it says outside of Cedar, and the byte at which it begins.
@@ -76,13 +77,31 @@ pub(crate) fn validated(
             .get(id.to_string().as_str())
             .map_or((String::new(), 1), |known| (known.file.clone(), known.line));
         let text = files.iter().find(|file| file.name == name).map_or("", |file| file.text.as_str());
-        let (line, column) = labelled(complaint).map_or((line, 1), |byte| place_of(text, byte));
-        PolicyMistake { file: name, line, column, what: what(complaint), mend: mend(complaint) }
+        let byte = labelled(complaint);
+        let (line, column) = byte.map_or((line, 1), |byte| place_of(text, byte));
+        let mend = match set_hint(complaint, byte.and_then(|byte| text.get(byte..)).unwrap_or_default()) {
+            Some(example) => format!("{}; write {example}", mend(complaint)).replace("?; ", "? "),
+            None => mend(complaint),
+        };
+        PolicyMistake { file: name, line, column, what: what(complaint), mend }
     };
     let errors = result.validation_errors().map(|error| mistake(error.policy_id(), error)).collect();
     let warnings =
         result.validation_warnings().map(|warning| mistake(warning.policy_id(), warning)).collect();
     (errors, warnings)
+}
+
+/// Returns an expression that works, where a complaint is about a set of texts or suggests one. `text` begins with what is
+/// complained of.
+fn set_hint(complaint: &dyn Diagnostic, text: &str) -> Option<String> {
+    let help = complaint.help().map(|help| help.to_string()).unwrap_or_default();
+    let member = match help.strip_prefix("did you mean `") {
+        Some(suggested) if text.starts_with("context.") && !text.starts_with("context.args.") => suggested,
+        Some(_) => return None,
+        None => text.strip_prefix("context.")?,
+    };
+    let end = member.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(member.len());
+    set_example(&member[..end]).map(|example| format!("`{example}`"))
 }
 
 fn labelled(error: &dyn Diagnostic) -> Option<usize> {

@@ -14,7 +14,7 @@ use super::evaluate::{
 };
 use super::file::{KnownPolicy, PolicyFile};
 use super::index::PolicyIndex;
-use super::known_words::wrong_words;
+use super::known_words::{misspelled_folders, wrong_words};
 use super::mentions::PolicyMentions;
 use super::parse::{parsed, validated};
 use super::terms::StatedTerms;
@@ -199,6 +199,22 @@ impl PolicySet {
         mistakes.sort();
         mistakes.dedup();
         mistakes
+    }
+
+    /// Returns a warning for each folder that a policy looks for, where `near` knows another one with almost the same name.
+    /// `files` are those that the set was compiled from.
+    #[must_use]
+    pub fn misspelled_folders(
+        &self,
+        files: &[PolicyFile],
+        near: &dyn Fn(&str) -> Option<String>,
+    ) -> Vec<PolicyMistake> {
+        let file_of = |known: &KnownPolicy| files.iter().find(|file| file.name == known.file);
+        let mut warnings: Vec<PolicyMistake> =
+            self.known.values().flat_map(|known| misspelled_folders(known, file_of(known), near)).collect();
+        warnings.sort();
+        warnings.dedup();
+        warnings
     }
 
     pub(crate) fn words(&self) -> &CedarNames {

@@ -4,10 +4,12 @@
 //! only (no redirects), and into no message.
 
 use std::future::Future;
+use std::path::PathBuf;
 use std::pin::{Pin, pin};
 use std::time::Duration;
 
 use bytes::Bytes;
+use palyra_ports::{TRUST_FILE_VARIABLE, trust_file_hint};
 use palyra_types::Content;
 use palyra_types::model::{ModelFailure, ModelFailureClass, ProviderName};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
@@ -235,18 +237,41 @@ fn transport_failure(error: reqwest::Error) -> ModelFailure {
     let class = if error.is_timeout() { ModelFailureClass::Timeout } else { ModelFailureClass::Network };
     // The URL may carry what its owner would not show.
     let error = error.without_url();
+    let mut cause: &dyn std::error::Error = &error;
+    while let Some(below) = cause.source() {
+        cause = below;
+    }
+    let cause = cause.to_string();
     let what = if error.is_connect() {
-        "no connection to the server"
+        unconnected(&cause)
     } else if error.is_body() || error.is_decode() {
         "the connection broke in the middle of the answer"
     } else {
         "the connection broke before an answer"
     };
-    let mut cause: &dyn std::error::Error = &error;
-    while let Some(below) = cause.source() {
-        cause = below;
+    failure(class, &format!("{what}: {cause}{}", certificate_hint(&cause)))
+}
+
+/// Says what to check where a server's certificate is not accepted.
+fn certificate_hint(cause: &str) -> String {
+    if !cause.starts_with("invalid peer certificate") {
+        return String::new();
     }
-    failure(class, &format!("{what}: {cause}"))
+    match std::env::var_os(TRUST_FILE_VARIABLE).map(PathBuf::from) {
+        Some(file) => format!("; {}", trust_file_hint(&file, &std::fs::File::open(&file))),
+        None => {
+            "; `palyra explain docs/http-fetch.md#certificates` says how an authority is added".to_owned()
+        }
+    }
+}
+
+/// Says why there is no connection; `cause` is what the system says.
+fn unconnected(cause: &str) -> &'static str {
+    if cause.starts_with("failed to lookup address information") {
+        "no connection to the server, since its host name cannot be resolved"
+    } else {
+        "no connection to the server"
+    }
 }
 
 #[cfg(test)]
@@ -256,6 +281,18 @@ mod tests {
     use super::*;
 
     const SPAN: Duration = Duration::from_secs(10);
+
+    #[test]
+    fn a_name_that_is_not_resolved_differs_from_a_server_that_is_not_reached() {
+        for (cause, is_name) in [
+            ("failed to lookup address information: Name or service not known", true),
+            ("failed to lookup address information: Temporary failure in name resolution", true),
+            ("Connection refused (os error 111)", false),
+            ("Network is unreachable (os error 101)", false),
+        ] {
+            assert_eq!(unconnected(cause).contains("cannot be resolved"), is_name, "{cause}");
+        }
+    }
 
     #[tokio::test(start_paused = true)]
     async fn a_silence_begins_anew_with_each_piece() {

@@ -265,6 +265,19 @@ fn a_reason_is_told_without_what_the_heading_says() {
             "`t` needs an approval by `r` (it (often) changes files); the stored grant G was given in another folder",
             "it (often) changes files (rule `r`); the stored grant G was given in another folder",
         ),
+        (
+            "`t` needs an approval by `r` (it changes files) and `mine` (docs (all) are checked)",
+            "it changes files (rule `r`), and docs (all) are checked (rule `mine`)",
+        ),
+        (
+            "`t` needs an approval by `a` (one) and `b` (two) and `c` (three) and 2 more",
+            "one (rule `a`), and two (rule `b`), and three (rule `c`), and 2 more",
+        ),
+        (
+            "`t` needs an approval by `a` (one) and `b` (two); `path` differs from what the stored grant G covers",
+            "one (rule `a`), and two (rule `b`); `path` differs from what the stored grant G covers",
+        ),
+        ("`t` needs an approval by `a` and `b` (two)", "`t` needs an approval by `a` and `b` (two)"),
         ("`t` needs an approval by `a` (one), `b` (two)", "`t` needs an approval by `a` (one), `b` (two)"),
         ("`t` needs an approval by `a`, `b` (two)", "`t` needs an approval by `a`, `b` (two)"),
         ("another text", "another text"),

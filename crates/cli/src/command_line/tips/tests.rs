@@ -17,7 +17,7 @@ fn as_typed(command: &str) -> Vec<&str> {
 
 #[test]
 fn each_command_line_of_the_table_names_one_that_exists() {
-    let rows = TYPED.iter().flat_map(|(patterns, command, effect)| {
+    let rows = TYPED_COMMANDS.iter().flat_map(|(patterns, command, effect)| {
         patterns.iter().map(move |pattern| (*pattern, *command, *effect))
     });
     for (typed, command, effect) in rows {
@@ -60,8 +60,9 @@ fn a_branch_is_looked_for_in_the_chat_that_has_it() {
 
 #[test]
 fn no_two_rows_say_the_same() {
-    for (at, (patterns, command, effect)) in TYPED.iter().enumerate() {
-        let again = TYPED[at + 1..].iter().any(|(_, other, does)| (other, does) == (command, effect));
+    for (at, (patterns, command, effect)) in TYPED_COMMANDS.iter().enumerate() {
+        let again =
+            TYPED_COMMANDS[at + 1..].iter().any(|(_, other, does)| (other, does) == (command, effect));
         assert!(!again, "{patterns:?}: {command}");
     }
 }
@@ -93,6 +94,7 @@ fn no_tip_names_a_verb_that_acts_or_an_option_that_is_not_alike() {
         (&["sessions", "serch", "moon"][..], "archive"),
         (&["sessions", "archiv", "x"], "archive"),
         (&["journal", "erasing"], "erase"),
+        (&["policy", "explain", "last", "x"], "--tool"),
         (&["chat", "--continues"], "--connect"),
         (&["resumed"], "serve"),
         (&["approve", "no", "--whole"], "-- --whole"),
@@ -111,7 +113,19 @@ fn no_tip_names_a_verb_that_acts_or_an_option_that_is_not_alike() {
         (&["run", "what", "--is-this"], "'-- --is-this'"),
         (&["xyzzy"], "`palyra run xyzzy` asks a model"),
         (&["--model", "local/m", "say hello"], "`palyra run --model local/m 'say hello'` asks a model"),
+        (&["what", "changed", "here"], "`palyra run 'what changed here'` asks a model"),
+        (&["ask", "what", "changed"], "`palyra run 'what changed'` asks a model"),
+        (&["why", "is", "it", "slow"], "`palyra run 'why is it slow'` asks a model"),
+        (&["why"], "`palyra policy explain last` shows why"),
+        (&["why", "XN8H9D"], "`palyra policy explain XN8H9D` shows why"),
+        (&["today"], "`palyra runs list` lists the runs"),
+        (&["status", "of", "this", "project"], "`palyra run 'status of this project'` asks a model"),
+        (&["policy", "reload"], "`palyra config reload`"),
+        (&["policy", "rules"], "`palyra policy show`"),
+        (&["policy", "explain", "read_file"], "`palyra policy explain --tool read_file` says how"),
         (&["policy", "explain"], "`palyra policy explain last`"),
+        (&["sessions", "branch", "3B7Q2K", "3"], "`palyra sessions branch 3B7Q2K@3`"),
+        (&["branch", "last", "3", "--json"], "`palyra sessions branch last@3`"),
         (&["branch", "3B7Q2K@3"], "`palyra sessions branch 3B7Q2K@3`"),
         (&["runs", "branch", "last"], "`palyra sessions branch last`"),
     ] {

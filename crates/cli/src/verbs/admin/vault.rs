@@ -11,7 +11,7 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use palyra_run_view::date;
-use palyra_screen_text::{count, shell_word};
+use palyra_screen_text::{count, nearest_name, shell_word};
 use palyra_terminal::{AskCount, HiddenAnswer, NoteKind, ask_unseen};
 
 /// The vault's answer for a name that has a secret.
@@ -121,7 +121,48 @@ pub(super) async fn run(context: &Context, verb: VaultVerb) -> Result<Exit, Fail
         VaultVerb::Rotate(args) => put(context, args, SecretChange::Another).await,
         VaultVerb::Unlock { json } => unlock(context, json).await,
         VaultVerb::Passphrase { json } => set_passphrase(context, json).await,
-        other => at_once(context, &context.connect().await?, other).await,
+        other => {
+            let client = context.connect().await?;
+            let name = other.secret_name().map(str::to_owned);
+            match (at_once(context, &client, other).await, name) {
+                (Err(failure), Some(name)) => Err(with_near_name(&client, failure, &name).await),
+                (done, _) => done,
+            }
+        }
+    }
+}
+
+impl VaultVerb {
+    /// Returns the secret that has to exist.
+    fn secret_name(&self) -> Option<&str> {
+        match self {
+            Self::Bind(args) | Self::Unbind(args) => Some(&args.name),
+            Self::Remove { name, .. } => Some(name),
+            Self::Put(_)
+            | Self::Rotate(_)
+            | Self::List { .. }
+            | Self::Status { .. }
+            | Self::Unlock { .. }
+            | Self::Passphrase { .. } => None,
+        }
+    }
+}
+
+/// Names the secret with the nearest name, where there is none of this name and the caller may list them.
+async fn with_near_name(client: &Client, failure: Failure, name: &str) -> Failure {
+    match failure {
+        Failure::Client(error) if error.code() == ErrorCode::SecretNotFound => {
+            let names = client.list_secrets().await.unwrap_or_default().into_iter().map(|secret| secret.name);
+            match nearest_name(name, names) {
+                Some(near) => Failure::WithMend {
+                    code: ErrorCode::SecretNotFound,
+                    message: error.to_string(),
+                    mend: format!("did you mean `{near}`? `palyra admin vault list` lists them all"),
+                },
+                None => error.into(),
+            }
+        }
+        failure => failure,
     }
 }
 
@@ -188,8 +229,13 @@ async fn put(context: &Context, args: PutArgs, standing: SecretChange) -> Result
     };
     let name = request.name.clone();
     let host = request.hosts.first().cloned();
-    let saved =
-        client.put_secret(request).await.map_err(|error| name_taken(error, &name, host.as_deref()))?;
+    let saved = match client.put_secret(request).await {
+        Ok(saved) => saved,
+        Err(error) => {
+            let failure = name_taken(error, &name, host.as_deref());
+            return Err(with_near_name(&client, failure, &name).await);
+        }
+    };
     tell(context, &saved, "saved", args.json)?;
     Ok(Exit::Done)
 }

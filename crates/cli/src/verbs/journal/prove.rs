@@ -1,5 +1,7 @@
 //! `palyra journal prove` and `checkpoint`: what others can hold the journal to.
 
+use std::str::FromStr;
+
 use palyra_client::{Client, ProvedEntry};
 use palyra_wire::json::to_json_with_defaults;
 use palyra_wire::v1;
@@ -13,13 +15,37 @@ use palyra_terminal::{NoteKind, Output};
 
 /// Prove that the journal holds an entry
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  palyra journal prove 42")]
+#[command(after_help = "Examples:\n  palyra journal prove 42\n  palyra journal prove last")]
 pub(crate) struct ProveArgs {
-    /// The entry, as `palyra journal show` numbers it
-    seq: u64,
+    /// The entry, as `palyra journal show` numbers it, or `last`
+    seq: EntryNumber,
     /// The proof as JSON, hashes in base64
     #[arg(long)]
     json: bool,
+}
+
+/// The number of an entry of the journal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum EntryNumber {
+    /// The one with this number.
+    Exact(u64),
+    /// The newest one.
+    Last,
+}
+
+impl FromStr for EntryNumber {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.parse() {
+            Ok(number) => Ok(Self::Exact(number)),
+            Err(_) if text == "last" => Ok(Self::Last),
+            Err(_) => {
+                Err("an entry is named by its number, which `palyra journal show` lists, or `last`"
+                    .to_owned())
+            }
+        }
+    }
 }
 
 /// Print a signed head of the journal, for `palyra-verify --since`
@@ -40,7 +66,12 @@ pub(crate) struct CheckpointArgs {
 }
 
 pub(crate) async fn prove(context: &Context, client: &Client, args: ProveArgs) -> Result<Exit, Failure> {
-    let proved = client.prove_entry(args.seq).await?;
+    let seq = match args.seq {
+        EntryNumber::Exact(seq) => seq,
+        // They are numbered from 0.
+        EntryNumber::Last => client.journal_status().await?.entries.saturating_sub(1),
+    };
+    let proved = client.prove_entry(seq).await?;
     match OutputFormat::from(args.json) {
         OutputFormat::Json => context.output.json(&to_json_with_defaults(&proved.proof))?,
         OutputFormat::Text => show_proof(&context.output, &proved)?,
@@ -79,4 +110,18 @@ pub(crate) async fn checkpoint(
         (None, OutputFormat::Text) => context.output.note(NoteKind::Info, "nothing is signed yet"),
     }
     Ok(Exit::Done)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_is_named_by_its_number_or_as_the_last() {
+        assert_eq!("42".parse(), Ok(EntryNumber::Exact(42)));
+        assert_eq!("last".parse(), Ok(EntryNumber::Last));
+        for wrong in ["last~1", "-1", "X4H9"] {
+            assert!(wrong.parse::<EntryNumber>().unwrap_err().contains("`palyra journal show`"), "{wrong}");
+        }
+    }
 }

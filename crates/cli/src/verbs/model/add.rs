@@ -25,6 +25,7 @@ use crate::context::Context;
 use crate::daemon_hooks::ConfigMistake;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use palyra_explain::{mend_of_try, mend_without_key};
 use palyra_screen_text::addresses;
 use palyra_terminal::{NoteKind, OutputError, PromptReader, ReadingMode};
 
@@ -231,32 +232,6 @@ async fn try_addresses(
         show(&context.output, tested, &TestPurpose::Add { images: args.images, mend })?;
     }
     Ok(tried)
-}
-
-/// Returns what to do after a server did not answer that is not saved yet.
-fn mend_of_try(code: ErrorCode) -> &'static str {
-    match code {
-        ErrorCode::ModelAuth | ErrorCode::ModelPermission => {
-            "check what --key names, then give the same command again"
-        }
-        ErrorCode::ModelNetwork => "check --base-url and the network, then give the same command again",
-        ErrorCode::ModelPermanent => {
-            "check --model and --base-url, which often ends in /v1, then give the same command again"
-        }
-        ErrorCode::ModelMalformed => "check --base-url and --format, then give the same command again",
-        ErrorCode::ModelQuota => "raise the quota at the provider, then give the same command again",
-        _ => "give the same command again in a while",
-    }
-}
-
-/// The same, where no key was named.
-fn mend_without_key(code: ErrorCode) -> &'static str {
-    match code {
-        ErrorCode::ModelAuth | ErrorCode::ModelPermission => {
-            "give the same command again with --key env:NAME, the variable that has the server's key"
-        }
-        _ => mend_of_try(code),
-    }
 }
 
 /// Says early that a key is not where the test, and each daemon that is started from here, look for it.

@@ -3,10 +3,12 @@
 //! Invariant: what is saved is a configuration that a daemon of this environment could start with.
 
 use std::path::Path;
+use std::time::Duration;
 
 use palyra_client::AskProviders;
 use palyra_config_text::{has_provider, named_default, set_default, without_default, write_whole};
 use palyra_types::ErrorCode;
+use palyra_wire::v1;
 use serde_json::json;
 
 use super::config_file::{ConfigText, ModelInForce, default_before, save, take_on, way_back};
@@ -14,14 +16,15 @@ use crate::context::{Context, DEMO_MODEL};
 use crate::daemon_hooks::DaemonHooks;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use palyra_explain::{model_names, unlisted_model};
 use palyra_screen_text::clean_line;
 use palyra_terminal::{NoteKind, Output};
 
 const DEFAULT_KEY: &str = "model.default";
 const DEMO_PROVIDER: &str = "demo";
 const NAME_CHARS_MAX: usize = 80;
-/// Models of a server that a refusal names beside the first.
-const MODELS_NAMED_MAX: usize = 8;
+/// How long servers are asked for their models after a default was saved.
+const ASKING_MAX: Duration = Duration::from_secs(5);
 
 /// Show or choose the default model.
 #[derive(Debug, clap::Args)]
@@ -75,6 +78,10 @@ pub(crate) async fn run(context: &Context, args: UseArgs) -> Result<Exit, Failur
         config.values.iter().any(|value| value.key == DEFAULT_KEY && value.value.trim_matches('"') == name)
     })
     .await?;
+    let unlisted = unlisted(context, &name).await;
+    if let Some(doubt) = &unlisted {
+        context.output.note(NoteKind::Doubt, doubt);
+    }
     if args.json {
         context.output.json(&json!({
             "config_file": config.file.display().to_string(),
@@ -82,7 +89,23 @@ pub(crate) async fn run(context: &Context, args: UseArgs) -> Result<Exit, Failur
             "default_model": name,
         }))?;
     }
-    Ok(Exit::Done)
+    Ok(if unlisted.is_some() { Exit::Failed } else { Exit::Done })
+}
+
+/// Says that the server does not list a model, and which ones it has; `None` where it lists the model or cannot be asked.
+async fn unlisted(context: &Context, name: &str) -> Option<String> {
+    let (server, model) = name.split_once('/').filter(|(server, _)| *server != DEMO_PROVIDER)?;
+    let client = context.connect_running().await.ok()?;
+    let asked = tokio::time::timeout(ASKING_MAX, client.list_models(AskProviders::Yes));
+    let names = models_of(server, context.waiting("asking the server", asked).await.ok()?.ok()?);
+    unlisted_model(server, model, &names)
+}
+
+/// Returns the models of a server, as SERVER/MODEL.
+fn models_of(server: &str, listed: v1::ListModelsResponse) -> Vec<String> {
+    let prefix = format!("{server}/");
+    let names = listed.models.into_iter().map(|model| model.model);
+    names.filter(|name| name.starts_with(&prefix)).collect()
 }
 
 /// Returns the only model of a server that is named without a model.
@@ -99,30 +122,22 @@ async fn only_model(context: &Context, config: &ConfigText, server: &str) -> Res
         return Err(refused(notice, mend.to_owned()));
     }
     let client = context.connect().await?;
-    let listed = context.waiting("asking the server", client.list_models(AskProviders::Yes)).await?;
-    let prefix = format!("{server}/");
-    let names: Vec<String> = listed.models.into_iter().map(|model| model.model).collect();
-    let names: Vec<String> = names.into_iter().filter(|name| name.starts_with(&prefix)).collect();
+    let asked = context.waiting("asking the server", client.list_models(AskProviders::Yes)).await?;
+    let names = models_of(server, asked);
     match names.as_slice() {
         [only] => Ok(only.clone()),
         [] => Err(refused(
             format!("`{server}` is a server, and it does not say which models it has"),
             format!("name one of its models: `palyra model use {server}/MODEL`"),
         )),
-        [first, others @ ..] => {
-            let shown: Vec<String> =
-                others.iter().take(MODELS_NAMED_MAX).map(|name| clean_line(name, NAME_CHARS_MAX)).collect();
-            let more = others.len().saturating_sub(MODELS_NAMED_MAX);
-            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            Err(refused(
-                format!("`{server}` is a server with {} models", names.len()),
-                format!(
-                    "name one: `palyra model use {}`; the others: {}{more}",
-                    clean_line(first, NAME_CHARS_MAX),
-                    shown.join(", ")
-                ),
-            ))
-        }
+        [first, others @ ..] => Err(refused(
+            format!("`{server}` is a server with {} models", names.len()),
+            format!(
+                "name one: `palyra model use {}`; the others: {}",
+                clean_line(first, NAME_CHARS_MAX),
+                model_names(others)
+            ),
+        )),
     }
 }
 

@@ -9,6 +9,7 @@ use palyra_wire::v1;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use palyra_explain::mend_of_known;
 use palyra_screen_text::clean_line;
 use palyra_terminal::{NoteKind, Output};
 
@@ -105,26 +106,6 @@ fn images(tested: &v1::TestModelResponse, file: &Path) -> Option<String> {
             "a test picture was not understood, so pictures will not be sent to it; {setting} sends them all the same"
         )),
         v1::ImageSupport::Yes | v1::ImageSupport::No | v1::ImageSupport::Unspecified => None,
-    }
-}
-
-/// Returns what to do after a model failed its test, where the mend of the code is another test.
-fn mend_of_known(code: ErrorCode) -> Option<&'static str> {
-    match code {
-        ErrorCode::ModelAuth | ErrorCode::ModelPermission => {
-            Some("check its key: OPENAI_API_KEY, or `key` in its section of the configuration file")
-        }
-        ErrorCode::ModelPermanent => Some(
-            "check the model's name (`palyra model list --ask`), and its address, which often ends in /v1: OPENAI_BASE_URL, or \
-             `base_url` in its section of the configuration file",
-        ),
-        ErrorCode::ModelMalformed => Some(
-            "check its address and format: `base_url` and `format` in its section of the configuration file",
-        ),
-        ErrorCode::ModelNetwork => Some(
-            "check the network and its address: OPENAI_BASE_URL, or `base_url` in its section of the configuration file",
-        ),
-        _ => None,
     }
 }
 

@@ -91,6 +91,22 @@ fn a_folder_that_no_call_reaches_is_a_mistake_with_its_place_and_what_to_write()
 }
 
 #[test]
+fn a_folder_that_does_not_exist_and_is_almost_another_is_a_warning() {
+    let text = "@id(\"mine\")\n@reason(\"why\")\nforbid (principal, action, resource)\n\
+                when { context.folders.containsAny([\"dosc\", \"src\"]) && context.paths.contains(\"dosc\") };\n";
+    let files = [PolicyFile::new("mine.cedar", text)];
+    let set = PolicySet::compile(&files, &catalog()).expect("Cedar has nothing against it");
+    let near = |folder: &str| (folder == "dosc").then(|| "docs".to_owned());
+    let found: Vec<String> = set.misspelled_folders(&files, &near).iter().map(ToString::to_string).collect();
+    assert_eq!(
+        found,
+        [
+            r#"mine.cedar:4:37: `context.folders` looks for the folder "dosc", which does not exist here; did you mean "docs"?"#
+        ]
+    );
+}
+
+#[test]
 fn right_words_and_what_is_free_text_are_no_mistakes() {
     for condition in [
         "context.risk == \"high\" || context.risk == \"low\"",

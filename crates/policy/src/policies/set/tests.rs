@@ -73,6 +73,14 @@ fn what_the_schema_does_not_know_is_a_mistake() {
     check(&when("context.risk == \"low\""), "1 policies");
     check(&when("context.rsk == \"low\""), "mine.cedar:2:");
     check(&when("context.rsk == \"low\""), "did you mean `risk`?");
+    // What the hint says can be written as it is.
+    let paths = "write `context.paths.contains(\"src/app.py\")`";
+    check(&when("context.path.contains(\"a\")"), "did you mean `paths`?");
+    for wrong in ["context.path == \"a\"", "context.paths == \"a\"", "context.paths like \"src/*\""] {
+        check(&when(wrong), paths);
+    }
+    check(&when("context.paths.contains(\"src/app.py\")"), "1 policies");
+    check(&when("context.touch == \"git\""), "write `context.touches.contains(\"outside_root\")`");
     check(&when("context.risk < 3"), "mine.cedar:2:");
     check(&when("context.program == \"git\""), "mine.cedar:2:");
     check(&when("context has program && context.program == \"git\""), "1 policies");

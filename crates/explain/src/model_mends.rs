@@ -1,0 +1,108 @@
+//! What to do about a model that fails its test, or that its server does not list.
+
+use palyra_screen_text::{clean_line, nearest_name};
+use palyra_types::ErrorCode;
+
+const NAME_CHARS_MAX: usize = 80;
+/// Models of a server that a message names.
+const MODELS_NAMED_MAX: usize = 8;
+/// What a server adds to the name of a model of which it has versions.
+const NEWEST_VERSION: &str = ":latest";
+
+/// Returns what to do after a model failed its test, where the mend of the code is another test.
+#[must_use]
+pub fn mend_of_known(code: ErrorCode) -> Option<&'static str> {
+    match code {
+        ErrorCode::ModelAuth | ErrorCode::ModelPermission => {
+            Some("check its key: OPENAI_API_KEY, or `key` in its section of the configuration file")
+        }
+        ErrorCode::ModelPermanent => Some(
+            "check the model's name (`palyra model list --ask`), and its address, which often ends in /v1: OPENAI_BASE_URL, or \
+             `base_url` in its section of the configuration file",
+        ),
+        ErrorCode::ModelMalformed => Some(
+            "check its address and format: `base_url` and `format` in its section of the configuration file",
+        ),
+        ErrorCode::ModelNetwork => Some(
+            "check the network and its address: OPENAI_BASE_URL, or `base_url` in its section of the configuration file",
+        ),
+        _ => None,
+    }
+}
+
+/// Returns what to do after a server did not answer that is not saved yet.
+#[must_use]
+pub fn mend_of_try(code: ErrorCode) -> &'static str {
+    match code {
+        ErrorCode::ModelAuth | ErrorCode::ModelPermission => {
+            "check what --key names, then give the same command again"
+        }
+        ErrorCode::ModelNetwork => "check --base-url and the network, then give the same command again",
+        ErrorCode::ModelPermanent => {
+            "check --model and --base-url, which often ends in /v1, then give the same command again"
+        }
+        ErrorCode::ModelMalformed => "check --base-url and --format, then give the same command again",
+        ErrorCode::ModelQuota => "raise the quota at the provider, then give the same command again",
+        _ => "give the same command again in a while",
+    }
+}
+
+/// The same, where no key was named.
+#[must_use]
+pub fn mend_without_key(code: ErrorCode) -> &'static str {
+    match code {
+        ErrorCode::ModelAuth | ErrorCode::ModelPermission => {
+            "give the same command again with --key env:NAME, the variable that has the server's key"
+        }
+        _ => mend_of_try(code),
+    }
+}
+
+/// Says that a server does not list a model, and which ones it has; `None` where it lists the model, or none at all.
+#[must_use]
+pub fn unlisted_model(server: &str, model: &str, names: &[String]) -> Option<String> {
+    let wanted = format!("{server}/{model}");
+    // A server that has versions of a model takes its name for the newest one.
+    let is_it =
+        |known: &String| *known == wanted || known.strip_suffix(NEWEST_VERSION) == Some(wanted.as_str());
+    let first = names.first().filter(|_| !names.iter().any(is_it))?;
+    let near = nearest_name(&wanted, names.iter().cloned());
+    Some(format!(
+        "the server `{server}` does not list the model {}, so runs may fail; it has {}: `palyra model use {}` names that \
+         one",
+        clean_line(model, NAME_CHARS_MAX),
+        model_names(names),
+        clean_line(near.as_deref().unwrap_or(first), NAME_CHARS_MAX)
+    ))
+}
+
+/// Names models, and says how many more there are.
+#[must_use]
+pub fn model_names(names: &[String]) -> String {
+    let shown: Vec<String> =
+        names.iter().take(MODELS_NAMED_MAX).map(|name| clean_line(name, NAME_CHARS_MAX)).collect();
+    let more = names.len().saturating_sub(MODELS_NAMED_MAX);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{}{more}", shown.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_model_that_the_server_does_not_list_is_named_with_those_it_has() {
+        let names = ["mine/qwen3:latest", "mine/llama3"].map(str::to_owned);
+        for (model, near) in [("lama3", "mine/llama3"), ("unknown", "mine/qwen3:latest")] {
+            let doubt = unlisted_model("mine", model, &names).unwrap();
+            let end =
+                format!("it has mine/qwen3:latest, mine/llama3: `palyra model use {near}` names that one");
+            assert!(doubt.ends_with(&end), "{doubt}");
+        }
+        for model in ["llama3", "qwen3", "qwen3:latest"] {
+            assert_eq!(unlisted_model("mine", model, &names), None, "{model}");
+        }
+        // A server that lists none says nothing about any.
+        assert_eq!(unlisted_model("mine", "unknown", &[]), None);
+    }
+}

@@ -1,0 +1,155 @@
+//! Command lines that do not exist, and the ones that do what was looked for.
+//!
+//! Owns the table only; the command line compares with it what was typed.
+
+/// Command lines that people type, each by its first words and the options among the others; `*` is the next word,
+/// `@` one that looks like an id. Then what to type instead, with that word, and what it does. A line of one row can begin
+/// with a line of a later row, and not the other way round.
+pub const TYPED_COMMANDS: &[(&[&str], &str, &str)] = &[
+    (
+        &["sessions search *", "sessions find *", "search *"],
+        "palyra sessions list --search *",
+        "searches the sessions",
+    ),
+    (
+        &["sessions resume *", "sessions open *", "resume *"],
+        "palyra chat --session *",
+        "goes on with a session",
+    ),
+    (
+        &["sessions delete *", "sessions remove *"],
+        "palyra journal erase --session *",
+        "erases the content of a session",
+    ),
+    (&["sessions new"], "palyra sessions reset last", "begins a fresh context in the newest session"),
+    (
+        &["chat --continue", "chat --resume", "resume", "continue", "--continue", "--resume"],
+        "palyra chat",
+        "goes on with the conversation of this folder",
+    ),
+    (
+        &["runs branch *", "runs fork *", "branch *", "fork *"],
+        "palyra sessions branch *",
+        "branches the conversation of a run, RUN or RUN@ENTRY",
+    ),
+    (&["chat --last"], "palyra chat --session last", "goes on with the newest session"),
+    (
+        &["chat --branch"],
+        "palyra chat",
+        "goes on with the conversation of this folder; /branch there lists where it can branch off",
+    ),
+    (&["chat *"], "palyra chat --session *", "goes on with a session; `palyra run TEXT` asks once"),
+    (&["undo @"], "palyra runs undo @", "takes back what that run changed in files"),
+    (&["undo"], "palyra runs undo last", "takes back what the last run changed in files"),
+    (
+        &["runs diff @", "diff @"],
+        "palyra runs undo @ --dry-run",
+        "shows what taking that run back would change in files",
+    ),
+    (
+        &["runs diff", "diff"],
+        "palyra runs undo last --dry-run",
+        "shows what taking the last run back would change in files",
+    ),
+    (&["history", "ls", "list", "runs ls"], "palyra runs list", "lists the runs"),
+    (&["ps", "jobs"], "palyra runs list --open", "lists the runs that are not over"),
+    (&["tail"], "palyra runs tail last", "shows the last run"),
+    (&["show @"], "palyra runs show @", "shows that run"),
+    (&["grants"], "palyra approve grants", "lists the stored grants"),
+    (&["attach *"], "palyra run --attach * QUESTION", "attaches a file to a question"),
+    (
+        &["model remove *", "model rm *", "model delete *", "model remove", "model rm", "model delete"],
+        "palyra explain docs/providers.md",
+        "says how to remove a model: its section in the configuration file is deleted",
+    ),
+    (
+        &["policy add", "policy edit", "policy new", "policy create", "policy set"],
+        "palyra explain docs/policy.md",
+        "says how to write a rule; rules are files",
+    ),
+    (&["cancel @", "kill @", "runs stop @", "runs kill @"], "palyra runs cancel @", "stops that run"),
+    (&["cancel"], "palyra runs cancel last", "stops the last run"),
+    (&["runs search *", "runs find *"], "palyra runs list --search *", "searches the runs"),
+    (&["runs log @", "runs logs @"], "palyra runs tail @", "shows that run"),
+    (
+        &["runs delete @", "runs erase @", "runs remove @", "erase @", "delete @"],
+        "palyra journal erase @",
+        "erases the content of that run",
+    ),
+    (
+        &["erase", "delete"],
+        "palyra journal erase last",
+        "erases the content of the last run, after a question",
+    ),
+    (&["admin log", "admin logs"], "palyra logs", "shows the log of the daemon"),
+    (&["sessions ls"], "palyra sessions list", "lists the sessions"),
+    (&["yes", "allow"], "palyra approve yes last", "lets the only call that waits run"),
+    (&["no", "deny"], "palyra approve no last", "denies the only call that waits"),
+    (&["approve deny *", "approve reject *"], "palyra approve no *", "denies that call"),
+    (&["approve allow *"], "palyra approve yes *", "lets that call run"),
+    (
+        &["approve yes --all", "approve --all"],
+        "palyra approve",
+        "asks about each call; no command approves several at once",
+    ),
+    (
+        &["--approve later *"],
+        "palyra run --approve later *",
+        "asks a model; what asks waits for `palyra approve`",
+    ),
+    (&["--approve never *"], "palyra run --approve never *", "asks a model, and denies what would ask"),
+    (
+        &["--approve inbox *"],
+        "palyra run --approve inbox *",
+        "asks a model; what asks waits for `palyra approve`",
+    ),
+    (&["config get", "config list", "settings"], "palyra config show", "shows the settings"),
+    (&["config init"], "palyra init", "writes a configuration file to begin with"),
+    (&["models"], "palyra model list", "lists the models"),
+    (&["login", "auth"], "palyra model add", "adds a model with its key"),
+    (&["ask *", "exec *", "prompt *"], "palyra run *", "asks a model"),
+    (&["start"], "palyra serve", "runs the daemon in the foreground; other verbs start it by themselves"),
+    (&["daemon"], "palyra status", "shows the daemon"),
+    (&["stop", "shutdown"], "palyra admin stop", "stops the daemon"),
+    (&["restart"], "palyra admin stop", "stops the daemon; the next command starts it"),
+    (&["skills"], "palyra tools skills list", "lists the skills"),
+    (&["agents"], "palyra admin agents", "lists the agents"),
+    (&["tokens"], "palyra admin tokens list", "lists the tokens"),
+    (&["vault", "secrets"], "palyra admin vault list", "lists the secrets by name"),
+    (&["completions"], "palyra admin completions bash", "writes completions for a shell"),
+    (&["verify"], "palyra journal verify", "verifies the journal"),
+    (&["export"], "palyra journal export", "exports the journal"),
+    (&["log"], "palyra logs", "shows the daemon's log"),
+    (&["check"], "palyra doctor", "checks this installation"),
+    (
+        &["policy reload", "policy apply", "reload"],
+        "palyra config reload",
+        "has the daemon read its configuration and the rules again",
+    ),
+    (&["why @"], "palyra policy explain @", "shows why the last call of that run was decided as it was"),
+    (&["why"], "palyra policy explain last", "shows why the last call was decided as it was"),
+    (&["today"], "palyra runs list", "lists the runs, newest first; `palyra status` shows what waits"),
+    (
+        &["rules", "policy rules", "policy list", "policy ls"],
+        "palyra policy show",
+        "shows the rules in force",
+    ),
+];
+
+/// Whole command lines that lack something, as in [`TYPED_COMMANDS`].
+pub const INCOMPLETE_COMMANDS: [(&str, &str, &str); 6] = [
+    (
+        "runs undo",
+        "palyra runs undo last --dry-run",
+        "shows what taking the last run back would change in files",
+    ),
+    (
+        "policy explain",
+        "palyra policy explain last",
+        "shows why the last call of the last run was decided as it was",
+    ),
+    ("runs show", "palyra runs show last", "shows the state of the last run"),
+    ("runs tail", "palyra runs tail last", "shows the last run"),
+    ("runs wait", "palyra runs wait last", "waits until the last run ends"),
+    ("runs cancel", "palyra runs cancel last", "stops the last run"),
+];
