@@ -148,7 +148,8 @@ fn checked(files: &[PolicyFile], tools: &ToolCatalog, found: ExaminedPolicies) -
 
 /// Returns the folder below `root` whose name is almost that of one that does not exist there.
 fn near_folder(root: &Path, wanted: &str) -> Option<String> {
-    let (mut near, mut place) = (Vec::new(), root.to_owned());
+    let mut near = Vec::new();
+    let mut place = root.to_owned();
     for name in wanted.split('/').filter(|name| !["", "."].contains(name)) {
         let exact = Some(name.to_owned()).filter(|name| place.join(name).is_dir());
         let found = exact.or_else(|| config::nearest(name, folders_in(&place)))?;

@@ -1,5 +1,6 @@
 //! Cedar policies: read from files, checked, grouped, asked. Begin at [`PolicySet`].
 
+mod schema_text;
 mod set;
 mod file;
 
@@ -22,5 +23,6 @@ pub use file::{POLICY_FILE_BYTES_MAX, PolicyFile};
 pub use index::{NotStatic, PolicyIndex, PolicyQuery};
 pub use read_only::ReadOnlyFolder;
 pub(crate) use read_only::{WithReadOnly, has_mounts, with_read_only};
-pub use set::{POLICIES_MAX, PolicySet, SCHEMA_TEXT};
+pub use schema_text::SCHEMA_TEXT;
+pub use set::{POLICIES_MAX, PolicySet};
 pub(crate) use terms::StatedTerms;

@@ -76,6 +76,15 @@ async fn render(call: Arc<ScreenCall>) -> Result<Markup, ApiError> {
     let send_path = format!("/console/runs/{}/send", newest.run_id);
     let is_busy = newest.phase() == v1::RunPhase::Running || newest.phase() == v1::RunPhase::Queued;
     let branches = revision::branches(&call, &session_id).await?;
+    let before = revision::runs_before(&list, &branches, &session_id);
+    let mut spoken = Vec::new();
+    for (run, before) in list.runs.iter().zip(before).rev() {
+        let read = v1::ReadTapeRequest { run_id: run.run_id.clone(), after_tape_seq: 0, limit: ENTRIES_MAX };
+        let read = call.call(read).await?;
+        let revision = before.and_then(|before| RunRevision::of(&call, run, &read.entries, before));
+        spoken.push(SpokenRun { run: run.clone(), entries: read.entries, more: read.more, revision });
+    }
+    // After the tapes: an approval that is on a tape has its card.
     let parts = ConversationParts {
         asked: asked::cards(&call, newest).await?,
         versions: revision::versions(&branches, &session_id),
@@ -84,14 +93,6 @@ async fn render(call: Arc<ScreenCall>) -> Result<Markup, ApiError> {
         is_owner: call.has_scope(AccessScope::Admin),
         now: now_seconds(),
     };
-    let before = revision::runs_before(&list, &branches, &session_id);
-    let mut spoken = Vec::new();
-    for (run, before) in list.runs.into_iter().zip(before).rev() {
-        let read = v1::ReadTapeRequest { run_id: run.run_id.clone(), after_tape_seq: 0, limit: ENTRIES_MAX };
-        let read = call.call(read).await?;
-        let revision = before.and_then(|before| RunRevision::of(&call, &run, &read.entries, before));
-        spoken.push(SpokenRun { run, entries: read.entries, more: read.more, revision });
-    }
     let token = call.form_token(&send_path);
     let key = call.form_key();
     let form =

@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::diagnostic::{PolicyMistake, place_of};
 use super::file::{KnownPolicy, PolicyFile};
 use super::folders::{mend_of_folder, mend_of_path};
-use super::set::SCHEMA_TEXT;
+use super::schema_text::SCHEMA_TEXT;
 use crate::suggest::suggest;
 
 /// The words of the members that have a fixed set of them.
@@ -103,7 +103,7 @@ pub(crate) fn wrong_words(known: &KnownPolicy, file: Option<&PolicyFile>) -> Vec
     mistakes
 }
 
-/// Returns a warning for each folder that a policy looks for, where `near` knows another one with almost the same name.
+/// Returns a warning for each folder of a policy, where `near` knows another one with almost the same name.
 pub(crate) fn misspelled_folders(
     known: &KnownPolicy,
     file: Option<&PolicyFile>,

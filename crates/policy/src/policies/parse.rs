@@ -91,8 +91,8 @@ pub(crate) fn validated(
     (errors, warnings)
 }
 
-/// Returns an expression that works, where a complaint is about a set of texts or suggests one. `text` begins with what is
-/// complained of.
+/// Returns an expression that works, where a complaint is about a set of texts or suggests one. `text` begins with the part
+/// that is wrong.
 fn set_hint(complaint: &dyn Diagnostic, text: &str) -> Option<String> {
     let help = complaint.help().map(|help| help.to_string()).unwrap_or_default();
     let member = match help.strip_prefix("did you mean `") {

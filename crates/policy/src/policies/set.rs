@@ -17,11 +17,9 @@ use super::index::PolicyIndex;
 use super::known_words::{misspelled_folders, wrong_words};
 use super::mentions::PolicyMentions;
 use super::parse::{parsed, validated};
+use super::schema_text::SCHEMA_TEXT;
 use super::terms::StatedTerms;
 use crate::request::{ArgumentShape, ArgumentShapes, PolicyRequest, RequestTool};
-
-/// The schema without the arguments of tools.
-pub const SCHEMA_TEXT: &str = include_str!("../../policies/palyra.cedarschema");
 
 /// How many policies a set may have.
 pub const POLICIES_MAX: usize = 10_000;
@@ -201,7 +199,7 @@ impl PolicySet {
         mistakes
     }
 
-    /// Returns a warning for each folder that a policy looks for, where `near` knows another one with almost the same name.
+    /// Returns a warning for each folder of a policy, where `near` knows another one with almost the same name.
     /// `files` are those that the set was compiled from.
     #[must_use]
     pub fn misspelled_folders(

@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use palyra_client::AskProviders;
+use palyra_client::{AskProviders, Client};
 use palyra_config_text::{has_provider, named_default, set_default, without_default, write_whole};
 use palyra_types::ErrorCode;
 use palyra_wire::v1;
@@ -78,7 +78,10 @@ pub(crate) async fn run(context: &Context, args: UseArgs) -> Result<Exit, Failur
         config.values.iter().any(|value| value.key == DEFAULT_KEY && value.value.trim_matches('"') == name)
     })
     .await?;
-    let unlisted = unlisted(context, &name).await;
+    let unlisted = match context.connect_running().await {
+        Ok(client) => context.waiting("asking the server", unlisted(&client, &name)).await,
+        Err(_) => None,
+    };
     if let Some(doubt) = &unlisted {
         context.output.note(NoteKind::Doubt, doubt);
     }
@@ -93,11 +96,10 @@ pub(crate) async fn run(context: &Context, args: UseArgs) -> Result<Exit, Failur
 }
 
 /// Says that the server does not list a model, and which ones it has; `None` where it lists the model or cannot be asked.
-async fn unlisted(context: &Context, name: &str) -> Option<String> {
+async fn unlisted(client: &Client, name: &str) -> Option<String> {
     let (server, model) = name.split_once('/').filter(|(server, _)| *server != DEMO_PROVIDER)?;
-    let client = context.connect_running().await.ok()?;
     let asked = tokio::time::timeout(ASKING_MAX, client.list_models(AskProviders::Yes));
-    let names = models_of(server, context.waiting("asking the server", asked).await.ok()?.ok()?);
+    let names = models_of(server, asked.await.ok()?.ok()?);
     unlisted_model(server, model, &names)
 }
 

@@ -73,7 +73,7 @@ fn what_the_schema_does_not_know_is_a_mistake() {
     check(&when("context.risk == \"low\""), "1 policies");
     check(&when("context.rsk == \"low\""), "mine.cedar:2:");
     check(&when("context.rsk == \"low\""), "did you mean `risk`?");
-    // What the hint says can be written as it is.
+    // The expression of the hint compiles.
     let paths = "write `context.paths.contains(\"src/app.py\")`";
     check(&when("context.path.contains(\"a\")"), "did you mean `paths`?");
     for wrong in ["context.path == \"a\"", "context.paths == \"a\"", "context.paths like \"src/*\""] {
