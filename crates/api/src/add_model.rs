@@ -35,7 +35,7 @@ impl OperationHandlers {
             state: self.state.clone(),
             daemon: self.daemon.clone(),
             caller,
-            addition: addition(message)?,
+            addition: addition(&message)?,
         };
         let ModelDraft { provider, model, .. } = change.draft().await?;
         match self.state.models.test_server(&provider, &model, TEST_SPAN_MAX).await {
@@ -128,12 +128,12 @@ impl ModelChange {
     }
 }
 
-fn addition(message: AddModelRequest) -> Result<ModelAddition, ApiError> {
+fn addition(message: &AddModelRequest) -> Result<ModelAddition, ApiError> {
     let format = match v1::ModelFormat::try_from(message.format) {
         Ok(v1::ModelFormat::Unspecified | v1::ModelFormat::OpenaiChat) => ModelFormat::OpenAiChat,
         Ok(v1::ModelFormat::AnthropicMessages) => ModelFormat::AnthropicMessages,
         Err(_) => {
-            return Err(ApiError::invalid_argument("`format` is openai_chat or anthropic_messages"));
+            return Err(ApiError::invalid_argument("`format` must be openai_chat or anthropic_messages"));
         }
     };
     let key = message.key.trim();
@@ -173,15 +173,15 @@ mod tests {
             replace: true,
             ..AddModelRequest::default()
         };
-        let read = addition(request.clone()).unwrap();
+        let read = addition(&request).unwrap();
         let texts = [read.name.as_str(), read.base_url.as_str(), read.model.as_str()];
         assert_eq!(texts, ["box", "https://h/v1", "m"]);
         assert_eq!(read.key.map(|key| key.expose().clone()).as_deref(), Some("canary-lantern"));
         assert_eq!((read.format, read.context_tokens), (ModelFormat::OpenAiChat, None));
         assert_eq!((read.new_default, read.existing), (NewDefault::Unchanged, ExistingServer::Replaced));
-        let without_key = addition(AddModelRequest { key: " ".to_owned(), ..request.clone() }).unwrap();
+        let without_key = addition(&AddModelRequest { key: " ".to_owned(), ..request.clone() }).unwrap();
         assert!(without_key.key.is_none());
-        let unknown = addition(AddModelRequest { format: 7, ..request }).unwrap_err();
+        let unknown = addition(&AddModelRequest { format: 7, ..request }).unwrap_err();
         assert_eq!(unknown.code(), ErrorCode::InvalidArgument);
     }
 

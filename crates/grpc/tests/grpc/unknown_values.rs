@@ -31,7 +31,9 @@ fn lists() -> Vec<FieldCase> {
     let sessions = v1::ListSessionsRequest { only: UNKNOWN, ..Default::default() };
     let of_surface = v1::ListSessionsRequest { surface: UNKNOWN, ..Default::default() };
     let usage = v1::GetUsageRequest { group_by: vec![UNKNOWN], ..Default::default() };
+    let model = v1::AddModelRequest { format: UNKNOWN, ..Default::default() };
     vec![
+        ("AddModelRequest.format", "/palyra.v1.ModelsService/AddModel", "format", model.encode_to_vec()),
         ("GetUsageRequest.group_by", "/palyra.v1.ModelsService/GetUsage", "group_by", usage.encode_to_vec()),
         (
             "ListApprovalsRequest.only",

@@ -178,8 +178,8 @@ fn a_key_is_used_after_a_restart_and_is_nowhere_but_in_the_vault() {
     home.palyra(&["admin", "vault", "remove", "model-box"]).expect(0);
     let reloaded = home.palyra(&["config", "reload"]);
     let mend = "palyra admin vault put model-box --host 127.0.0.1:";
-    assert!(reloaded.code != 0 && reloaded.err.contains(mend), "{reloaded:?}");
-    assert!(reloaded.err.contains("providers.box.key"), "{reloaded:?}");
+    assert!(reloaded.code != 0 && reloaded.out.contains(mend), "{reloaded:?}");
+    assert!(reloaded.out.contains("providers.box.key"), "{reloaded:?}");
     let daemon = home.daemon_pid();
     rustix::process::kill_process(daemon, Signal::TERM).unwrap();
     until_ended(daemon);

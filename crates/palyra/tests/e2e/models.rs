@@ -203,8 +203,8 @@ fn a_server_that_is_named_without_a_model_means_its_only_one() {
     for told in ["`two` is a server with 2 models", "`palyra model use two/", "two/small", "two/large"] {
         assert!(several.err.contains(told), "{told}: {}", several.err);
     }
-    // A model that the server does not list is saved with a warning, and the exit code says so.
-    let unlisted = home.palyra(&["model", "use", "two/medium"]).expect(1);
+    // A server may take a model that it does not list, so the default is saved, with a warning.
+    let unlisted = home.palyra(&["model", "use", "two/medium"]).expect(0);
     for told in
         ["the default model is now two/medium", "does not list the model medium", "two/small", "two/large"]
     {

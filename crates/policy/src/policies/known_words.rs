@@ -34,7 +34,7 @@ const EXAMPLE_WORDS: [(&str, &str); 5] = [
 
 /// Returns an expression that looks for a word in a member of the context; `None` where that is not a set of texts.
 pub(crate) fn set_example(member: &str) -> Option<String> {
-    let declared = format!("{member}: Set<String>;");
+    let declared = format!("{member}: Set<String>,");
     SCHEMA_TEXT.lines().any(|line| line.trim() == declared).then(|| {
         let example = EXAMPLE_WORDS.iter().find(|(name, _)| *name == member).map(|(_, word)| *word);
         let word = example.or_else(|| WORDS.get(member)?.first().map(String::as_str)).unwrap_or("TEXT");

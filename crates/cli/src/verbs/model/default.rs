@@ -82,8 +82,8 @@ pub(crate) async fn run(context: &Context, args: UseArgs) -> Result<Exit, Failur
         Ok(client) => context.waiting("asking the server", unlisted(&client, &name)).await,
         Err(_) => None,
     };
-    if let Some(doubt) = &unlisted {
-        context.output.note(NoteKind::Doubt, doubt);
+    if let Some(doubt) = unlisted {
+        context.output.note(NoteKind::Doubt, &doubt);
     }
     if args.json {
         context.output.json(&json!({
@@ -92,7 +92,7 @@ pub(crate) async fn run(context: &Context, args: UseArgs) -> Result<Exit, Failur
             "default_model": name,
         }))?;
     }
-    Ok(if unlisted.is_some() { Exit::Failed } else { Exit::Done })
+    Ok(Exit::Done)
 }
 
 /// Says that the server does not list a model, and which ones it has; `None` where it lists the model or cannot be asked.
