@@ -186,9 +186,7 @@ async fn run(
     let notices = if args.auto_started { ServiceNotices::none() } else { ServiceNotices::of_process() };
     let dir = lock.dir().to_owned();
     let keys = KeySources::of_daemon(&source.environment, &access.vault);
-    let directory = models::build(&config, &keys, MissingSecret::Awaited).await;
-    let directory = directory
-        .map_err(|errors| StartRefusal::new(ErrorCode::ConfigInvalid, &models::describe_all(&errors)))?;
+    let directory = directory_of(&config, &keys).await?;
     let model = directory.default_model().to_string();
     let policies = policy_source(&tool_setup, &source, &dir);
     let watched = reload::watched(config, directory, &policies);
@@ -252,6 +250,12 @@ async fn run(
     }
     tracing::info!("stopped");
     served
+}
+
+/// Makes the models; a secret of the vault may be put there later.
+async fn directory_of(config: &Config, keys: &KeySources) -> Result<ModelDirectory, StartRefusal> {
+    let directory = models::build(config, keys, MissingSecret::Awaited).await;
+    directory.map_err(|errors| StartRefusal::new(ErrorCode::ConfigInvalid, &models::describe_all(&errors)))
 }
 
 fn started_by(args: &ServeArgs) -> StartedBy {

@@ -150,7 +150,8 @@ fn a_server_that_is_replaced_gets_a_secret_of_another_name_and_its_own_is_named(
     // A secret with another name, or of two servers, is not removed.
     for more in [text.replace("model-box", "mine"), format!("{text}{}", text.replace(".box", ".two"))] {
         let rig = ConfigRig::new(&more);
-        (rig.put("model-box"), rig.put("mine"));
+        rig.put("model-box");
+        rig.put("mine");
         let draft = rig.config().draft(&replaced).expect("it fits");
         assert_eq!(draft.former_secret, None, "{more}");
     }
