@@ -113,14 +113,14 @@ mod tests {
             io::Error::new(io::ErrorKind::InvalidData, rustls::Error::InvalidCertificate(error))
         };
         let (file, none) = (std::env::current_exe().unwrap(), PathBuf::from("/no/such.pem"));
-        for (error, file, told) in [
+        for (error, file, part) in [
             (refused(CertificateError::UnknownIssuer), &file, "no authority in it signed"),
             (refused(CertificateError::UnknownIssuer), &none, "which cannot be read"),
             (io::ErrorKind::NotFound.into(), &none, "which cannot be read"),
         ] {
             let hint = with_trust_file(error, Some(file));
             assert_eq!(hint.kind(), io::ErrorKind::InvalidInput);
-            assert!(hint.to_string().contains(told), "{hint}");
+            assert!(hint.to_string().contains(part), "{hint}");
         }
         // What is wrong with the server's certificate itself is another matter.
         let expired = with_trust_file(refused(CertificateError::Expired), Some(&file));

@@ -205,10 +205,10 @@ fn a_server_that_is_named_without_a_model_means_its_only_one() {
     }
     // A server may take a model that it does not list, so the default is saved, with a warning.
     let unlisted = home.palyra(&["model", "use", "two/medium"]).expect(0);
-    for told in
+    for part in
         ["the default model is now two/medium", "does not list the model medium", "two/small", "two/large"]
     {
-        assert!(unlisted.err.contains(told), "{told}: {}", unlisted.err);
+        assert!(unlisted.err.contains(part), "{part}: {}", unlisted.err);
     }
     home.palyra(&["model", "use", "one/small"]).expect(0);
     let unknown = home.palyra(&["model", "use", "three"]).expect(2);
