@@ -54,6 +54,10 @@ impl ModelProvider for KeylessProvider {
         }
     }
 
+    fn why_unusable(&self) -> Option<String> {
+        self.connected().err()
+    }
+
     fn note_images_seen(&self, model: &ModelName) {
         self.known().note_images_seen(model);
     }
@@ -104,11 +108,12 @@ mod tests {
         assert_eq!(failure.class, ModelFailureClass::Auth);
         assert!(failure.detail.expose().contains("locked"), "{failure:?}");
         assert_eq!(note(), "the vault is locked");
+        assert_eq!(provider.why_unusable().as_deref(), Some("the vault is locked"));
         *answer.lock().expect("no panic") = Ok(());
         assert!(provider.models().await.is_ok());
         // A key that was given once is kept until the configuration is read again.
         *answer.lock().expect("no panic") = Err("gone".to_owned());
-        assert!(provider.models().await.is_ok());
+        assert!(provider.models().await.is_ok() && provider.why_unusable().is_none());
         assert_eq!(note(), DemoProvider.model_info(&ModelName::new("demo")).note);
     }
 }

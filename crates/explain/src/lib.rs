@@ -10,7 +10,9 @@ mod page_text;
 mod typed_commands;
 mod model_mends;
 
-pub use model_mends::{mend_of_known, mend_of_try, mend_without_key, model_names, unlisted_model};
+pub use model_mends::{
+    MissingKey, mend_of_known, mend_of_try, mend_without_key, missing_key, model_names, unlisted_model,
+};
 pub use page_text::page_text;
 pub use topic::{ExplainTopic, UnknownTopic, topic_names};
 pub use typed_commands::{INCOMPLETE_COMMANDS, TYPED_COMMANDS};
