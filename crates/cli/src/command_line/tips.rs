@@ -157,8 +157,9 @@ fn question_with_option(error: &clap::Error, typed: &[String]) -> Option<String>
     let definition = super::definition();
     let run = definition.find_subcommand("run")?;
     let known = run.get_arguments().find(|known| known.get_long() == option.strip_prefix("--"))?;
-    let words: Vec<String> =
-        typed.iter().filter(|word| *word != option).map(|word| shell_word(word)).collect();
+    // It stands before the first word; the same one behind that belongs to the question's command line.
+    let rest = typed.strip_prefix(std::slice::from_ref(option)).unwrap_or(typed);
+    let words: Vec<String> = rest.iter().map(|word| shell_word(word)).collect();
     let words_min = if known.get_action().takes_values() { 2 } else { 1 };
     (words.len() >= words_min).then(|| format!("palyra run {option} {}", words.join(" ")))
 }

@@ -45,17 +45,26 @@ const TEXTS: [(&str, &str); 9] = [
 ];
 
 /// Reads files to send along.
-pub(super) fn read(files: &[PathBuf]) -> Result<Vec<v1::Attachment>, Failure> {
+pub(super) fn read(arguments: &[PathBuf]) -> Result<Vec<v1::Attachment>, Failure> {
+    let files: Vec<PathBuf> = arguments.iter().flat_map(|argument| files_of(argument)).collect();
     if files.len() > ATTACHMENTS_MAX {
         let notice = format!("{} files are too many, at most {ATTACHMENTS_MAX} go along", files.len());
         return Err(refused(notice));
     }
     let mut attachments = Vec::new();
-    for file in files {
+    for file in &files {
         attachments.push(read_one(file)?);
         check_together(&attachments)?;
     }
     Ok(attachments)
+}
+
+/// Returns the files that an argument names: several with commas between them, where none has the whole name.
+fn files_of(argument: &Path) -> Vec<PathBuf> {
+    let parts: Vec<PathBuf> =
+        argument.to_str().map(|text| text.split(',').map(PathBuf::from).collect()).unwrap_or_default();
+    let is_list = parts.len() > 1 && !argument.exists() && parts.iter().any(|part| part.is_file());
+    if is_list { parts } else { vec![argument.to_owned()] }
 }
 
 /// Refuses files that do not go together.
@@ -190,6 +199,26 @@ mod tests {
         assert_eq!((remarks_on("long.json", &long), remarks_on("short.json", &long[1..])), (1, 0));
         assert_eq!((remarks_on("a.pdf", b"%PDF-1.7"), remarks_on("a.bin", b"\0")), (1, 1));
         assert_eq!((remarks_on("a", b"\xff\xd8\xff\xe0"), remarks_on("empty", b"")), (0, 0));
+    }
+
+    #[test]
+    fn commas_separate_files_unless_a_file_has_the_whole_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let named = |name: &str| folder.path().join(name).display().to_string();
+        let names = |argument: &str| {
+            let read = read(&[PathBuf::from(argument)]).map_err(|failure| failure.to_string());
+            read.map(|files| files.into_iter().map(|file| file.name).collect::<Vec<_>>())
+        };
+        std::fs::write(named("a"), "1").unwrap();
+        std::fs::write(named("b"), "2").unwrap();
+        let list = format!("{},{}", named("a"), named("b"));
+        assert_eq!(names(&list).unwrap(), ["a", "b"]);
+        let missing = names(&format!("{},{}", named("a"), named("none"))).unwrap_err();
+        assert!(missing.starts_with(&named("none")), "{missing}");
+        std::fs::write(named("a,b"), "3").unwrap();
+        assert_eq!(names(&named("a,b")).unwrap(), ["a,b"]);
+        let no_list = names("/nowhere/c,d").unwrap_err();
+        assert!(no_list.starts_with("/nowhere/c,d cannot be read"), "{no_list}");
     }
 
     #[test]

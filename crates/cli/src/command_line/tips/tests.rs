@@ -113,6 +113,10 @@ fn no_tip_names_a_verb_that_acts_or_an_option_that_is_not_alike() {
         (&["run", "what", "--is-this"], "'-- --is-this'"),
         (&["xyzzy"], "`palyra run xyzzy` asks a model"),
         (&["--model", "local/m", "say hello"], "`palyra run --model local/m 'say hello'` asks a model"),
+        (
+            &["--attach", "a.png", "--attach", "b.png", "what is this"],
+            "`palyra run --attach a.png --attach b.png 'what is this'` asks a model",
+        ),
         (&["what", "changed", "here"], "`palyra run 'what changed here'` asks a model"),
         (&["ask", "what", "changed"], "`palyra run 'what changed'` asks a model"),
         (&["why", "is", "it", "slow"], "`palyra run 'why is it slow'` asks a model"),
