@@ -2,6 +2,8 @@
 
 use std::ffi::OsString;
 
+use palyra_explain::TYPED_COMMANDS;
+
 use super::*;
 use crate::command_line::parse;
 
