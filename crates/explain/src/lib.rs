@@ -20,6 +20,7 @@ pub use page_text::page_text;
 pub use plain_hosts::PlainHostNote;
 pub use topic::{ExplainTopic, UnknownTopic, topic_names};
 pub use typed_commands::{
-    TYPED_COMMANDS, branch_at_entry, completed_command, is_like_id, known_command, plain_words,
+    TYPED_COMMANDS, branch_at_entry, completed_command, explained_call, is_like_id, known_command,
+    plain_words,
 };
 pub use unused_variables::{SERVER_VARIABLE, UNSET_COMMAND, variables_not_used};

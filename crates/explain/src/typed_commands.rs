@@ -189,6 +189,40 @@ pub fn branch_at_entry(typed: &[String]) -> Option<(String, &'static str)> {
     })
 }
 
+/// Returns how to ask about a call of a tool; `typed` are the words behind its name, such as a path.
+#[must_use]
+pub fn explained_call(tool: &str, typed: &[&str]) -> (String, &'static str) {
+    let command = format!("palyra policy explain --tool {}", shell_word(tool));
+    match arguments_of(tool, typed) {
+        Some(arguments) => (
+            format!("{command} --arguments {}", shell_word(&arguments)),
+            "says how that call would be decided; the arguments are a JSON object",
+        ),
+        None => (
+            command,
+            "says how a call of that tool would be decided; --arguments takes its arguments, a JSON object",
+        ),
+    }
+}
+
+/// Returns the arguments of a call, with what was typed in the place of the first one; `None` where nothing was typed, or
+/// it has a character that JSON writes in another way.
+fn arguments_of(tool: &str, typed: &[&str]) -> Option<String> {
+    let is_plain = |word: &&str| !word.contains(|c: char| c.is_control() || ['"', '\\'].contains(&c));
+    let first = typed.first().filter(|_| typed.iter().all(is_plain))?;
+    Some(match tool {
+        "write_file" => format!("{{\"path\":\"{first}\",\"content\":\"text\"}}"),
+        "edit_file" => format!("{{\"path\":\"{first}\",\"old\":\"a\",\"new\":\"b\"}}"),
+        "run_command" | "start_job" => format!("{{\"argv\":[\"{}\"]}}", typed.join("\",\"")),
+        "http_fetch" => format!("{{\"url\":\"{first}\"}}"),
+        "http_send" => format!("{{\"url\":\"{first}\",\"method\":\"POST\"}}"),
+        "search" | "glob" => format!("{{\"pattern\":\"{first}\"}}"),
+        "git" => format!("{{\"subcommand\":\"{first}\"}}"),
+        "read_file" | "list_dir" => format!("{{\"path\":\"{first}\"}}"),
+        _ => return None,
+    })
+}
+
 /// Returns the words that are not options.
 #[must_use]
 pub fn plain_words(typed: &[String]) -> Vec<&str> {
@@ -225,4 +259,25 @@ fn matched<'t>(pattern: &str, typed: &'t [String]) -> Option<&'t str> {
     let is_whole = !words.is_empty() || plain.is_empty();
     let at = words.iter().position(|word| ["*", "@"].contains(word));
     (is_match && is_whole).then(|| at.map_or("", |at| plain[at]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_typed_behind_a_tool_is_its_first_argument() {
+        for (tool, typed, wanted) in [
+            ("write_file", &["src/a"][..], r#"--arguments '{"path":"src/a","content":"text"}'"#),
+            ("read_file", &["src/a"], r#"--arguments '{"path":"src/a"}'"#),
+            ("run_command", &["make", "test"], r#"--arguments '{"argv":["make","test"]}'"#),
+            ("http_fetch", &["https://h/a"], r#"--arguments '{"url":"https://h/a"}'"#),
+        ] {
+            let (command, _) = explained_call(tool, typed);
+            assert_eq!(command, format!("palyra policy explain --tool {tool} {wanted}"));
+        }
+        for (tool, typed) in [("write_file", &[][..]), ("write_file", &["a\"b"]), ("word_count", &["a"])] {
+            assert_eq!(explained_call(tool, typed).0, format!("palyra policy explain --tool {tool}"));
+        }
+    }
 }

@@ -5,7 +5,9 @@
 
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use palyra_explain::{branch_at_entry, completed_command, is_like_id, known_command, plain_words};
+use palyra_explain::{
+    branch_at_entry, completed_command, explained_call, is_like_id, known_command, plain_words,
+};
 use palyra_screen_text::{is_alike, shell_word};
 
 /// Verbs that only show something, or ask again before they do more.
@@ -100,20 +102,16 @@ fn is_second_word(error: &clap::Error, typed: &[String]) -> bool {
         .any(|kind| matches!(error.get(kind), Some(ContextValue::String(word)) if typed.get(1) == Some(word)))
 }
 
-/// Returns how to ask about a tool that was typed in the place of a run.
+/// Returns how to ask about a tool that was typed in the place of a run, with what was typed behind it.
 fn explained_tool(error: &clap::Error, typed: &[String]) -> Option<(String, &'static str)> {
-    let [policy, explain, tool, ..] = typed else { return None };
+    let [policy, explain, tool, more @ ..] = typed else { return None };
     let is_tool =
         policy == "policy" && explain == "explain" && tool.starts_with(|c: char| c.is_ascii_lowercase());
     let is_refused = matches!(
         error.get(ContextKind::InvalidValue),
         Some(ContextValue::String(value)) if value == tool
     );
-    (is_tool && is_refused).then(|| {
-        let effect =
-            "says how a call of that tool would be decided; --arguments takes its arguments, a JSON object";
-        (format!("palyra policy explain --tool {}", shell_word(tool)), effect)
-    })
+    (is_tool && is_refused).then(|| explained_call(tool, &plain_words(more)))
 }
 
 /// Returns the words with the option that no verb has, which can be before the first of them.

@@ -23,6 +23,11 @@ fn a_model_that_answers_is_saved_and_used_by_the_running_daemon() {
     let listed = home.palyra(&["model", "list"]).expect(0);
     assert!(listed.out.contains("*  box/test-model"), "{}", listed.out);
 
+    let only = home.palyra(&["model", "list", "box"]).expect(0);
+    assert!(only.out.contains("box/test-model") && !only.out.contains("demo/demo"), "{}", only.out);
+    let none = home.palyra(&["model", "list", "nowhere"]).expect(2);
+    assert!(none.err.contains("`palyra model list` lists every server"), "{}", none.err);
+
     // While another model is the default, the list does not know the names of the server, and the chat asks it for them.
     home.palyra(&["model", "use", "demo"]).expect(0);
     assert!(home.palyra(&["model", "list"]).expect(0).out.contains("box/*"));

@@ -129,6 +129,10 @@ fn no_tip_names_a_verb_that_acts_or_an_option_that_is_not_alike() {
         (&["policy", "reload"], "`palyra config reload`"),
         (&["policy", "rules"], "`palyra policy show`"),
         (&["policy", "explain", "read_file"], "`palyra policy explain --tool read_file` says how"),
+        (
+            &["policy", "explain", "write_file", "src/a"],
+            r#"`palyra policy explain --tool write_file --arguments '{"path":"src/a","content":"text"}'` says"#,
+        ),
         (&["policy", "explain"], "`palyra policy explain last`"),
         (&["sessions", "branch", "3B7Q2K", "3"], "`palyra sessions branch 3B7Q2K@3`"),
         (&["branch", "last", "3", "--json"], "`palyra sessions branch last@3`"),
