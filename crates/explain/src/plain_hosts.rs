@@ -1,4 +1,4 @@
-//! What is said of a host that a secret was bound to and that is likely reached without TLS.
+//! The note about a host that a secret was bound to and that is likely reached without TLS.
 
 use std::net::IpAddr;
 

@@ -266,7 +266,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_typed_behind_a_tool_is_its_first_argument() {
+    fn words_behind_a_tool_become_its_first_argument() {
         for (tool, typed, wanted) in [
             ("write_file", &["src/a"][..], r#"--arguments '{"path":"src/a","content":"text"}'"#),
             ("read_file", &["src/a"], r#"--arguments '{"path":"src/a"}'"#),

@@ -1,4 +1,4 @@
-//! What is said of variables that select a model and do not count.
+//! The note about variables that select a model and do not count.
 
 use std::path::Path;
 

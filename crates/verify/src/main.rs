@@ -53,7 +53,7 @@ const AFTER_HELP: &str = "Exit codes: 0 everything holds; 10 an entry, tile or p
 /// The file of a journal in a state directory.
 const DATABASE_NAME: &str = "journal.db";
 
-/// What is verified.
+/// The journal or the bundle to verify.
 #[derive(Debug, PartialEq, Eq)]
 enum VerifiedPlace {
     Database(PathBuf),
@@ -61,7 +61,7 @@ enum VerifiedPlace {
 }
 
 impl CliArguments {
-    /// Returns what is verified; a path without an option is what lies there.
+    /// Returns the journal or the bundle; for a path without an option the file or folder there decides.
     fn place(&self) -> VerifiedPlace {
         match (&self.db, &self.bundle, &self.path) {
             (Some(db), _, _) => VerifiedPlace::Database(db.clone()),

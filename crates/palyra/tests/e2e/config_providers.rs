@@ -216,7 +216,7 @@ fn a_default_whose_key_the_daemon_lacks_is_refused_by_a_reload_with_the_way_on()
 }
 
 #[test]
-fn what_a_start_refuses_the_check_of_the_configuration_refuses_too() {
+fn a_key_that_a_start_refuses_is_a_mistake_of_the_configuration() {
     let home = Home::new().with("OPENAI_BASE_URL", "http://127.0.0.1:1/v1");
     let home = home.with("OPENAI_API_KEY", "sesame\u{7f}sesame").with("PALYRA_MODEL", "m");
     let refused = home.palyra(&["run", "hello"]).expect(4);

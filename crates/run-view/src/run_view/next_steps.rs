@@ -1,10 +1,10 @@
-//! What a person can do after a call that failed, where the failure alone does not say.
+//! The next step after a call that failed, where the failure alone names none.
 
 use palyra_screen_text::{clean_line, shell_word};
 use palyra_types::ErrorCode;
 
-/// What programs print when they write where they may not: `EROFS`, `EACCES`, and a shell below a folder that is not
-/// there for them.
+/// Errors that programs print when they write where they may not: `EROFS`, `EACCES`, and that of a shell below a folder
+/// which does not exist in the sandbox.
 const CLOSED_SIGNS: [&str; 3] = ["Read-only file system", "Permission denied", "Directory nonexistent"];
 const HOST_CHARS_MAX: usize = 200;
 

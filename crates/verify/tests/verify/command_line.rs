@@ -38,12 +38,12 @@ fn what_is_typed_wrongly_is_told_from_what_is_wrong_with_a_file() {
 }
 
 #[test]
-fn a_path_alone_is_what_lies_there_and_a_folder_is_no_file_of_a_journal() {
+fn a_path_alone_names_a_file_a_state_directory_or_a_bundle() {
     let folder = tempfile::tempdir().expect("a folder");
     let state = folder.path().to_str().expect("text");
     let (code, said) = say(&["--db", state]);
     assert!(code == 16 && said.contains("without journal.db"), "{code} {said}");
-    // A folder without a journal is taken for a bundle, which this is not either.
+    // A folder without a journal is taken for a bundle.
     assert_eq!(say(&[state]).0, 16);
     let path = folder.path().join("journal.db");
     shape(Shape::Plain, 4).save(&path);
