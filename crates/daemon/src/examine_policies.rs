@@ -7,6 +7,7 @@ use std::sync::Arc;
 use palyra_policy::{PolicyFile, PolicySet, ToolCallPolicySnapshot, ToolPolicyRules, check, test_fixtures};
 use palyra_ports::ToolRuntime;
 use palyra_tools::BuiltinTools;
+use palyra_types::spelling::nearest_name;
 use palyra_types::tool::{ToolCatalog, ToolSpec};
 
 use crate::config;
@@ -152,7 +153,7 @@ fn near_folder(root: &Path, wanted: &str) -> Option<String> {
     let mut place = root.to_owned();
     for name in wanted.split('/').filter(|name| !["", "."].contains(name)) {
         let exact = Some(name.to_owned()).filter(|name| place.join(name).is_dir());
-        let found = exact.or_else(|| config::nearest(name, folders_in(&place)))?;
+        let found = exact.or_else(|| nearest_name(name, folders_in(&place)))?;
         place.push(&found);
         near.push(found);
     }

@@ -1,7 +1,8 @@
 //! What to do about a model that fails its test, or that its server does not list.
 
-use palyra_screen_text::{clean_line, nearest_name};
+use palyra_screen_text::clean_line;
 use palyra_types::ErrorCode;
+use palyra_types::spelling::nearest_name;
 
 const NAME_CHARS_MAX: usize = 80;
 /// Models of a server that a message names.
@@ -66,13 +67,13 @@ pub fn unlisted_model(server: &str, model: &str, names: &[String]) -> Option<Str
     let is_it =
         |known: &String| *known == wanted || known.strip_suffix(NEWEST_VERSION) == Some(wanted.as_str());
     let first = names.first().filter(|_| !names.iter().any(is_it))?;
-    let near = nearest_name(&wanted, names.iter().cloned());
+    let near = nearest_name(&wanted, names);
     Some(format!(
         "the server `{server}` does not list the model {}, so runs may fail; it has {}: `palyra model use {}` names that \
          one",
         clean_line(model, NAME_CHARS_MAX),
         model_names(names),
-        clean_line(near.as_deref().unwrap_or(first), NAME_CHARS_MAX)
+        clean_line(near.unwrap_or(first), NAME_CHARS_MAX)
     ))
 }
 

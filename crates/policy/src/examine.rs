@@ -15,7 +15,7 @@ use crate::policies::{PolicyFile, PolicyMistake, PolicyMistakes, PolicySet};
 use crate::redundant_asks::redundant_asks;
 use crate::rules::re_evaluate;
 use crate::snapshot::ToolCallPolicySnapshot;
-use crate::suggest::suggest;
+use crate::suggest::near_tool;
 
 /// Where fixtures that name no workspace take place.
 pub const FIXTURE_WORKSPACE: &str = "/workspace";
@@ -48,8 +48,7 @@ pub fn check(files: &[PolicyFile], catalog: &ToolCatalog) -> Result<PolicyCheck,
             else {
                 continue;
             };
-            let names = catalog.iter().map(|tool| tool.name.as_str());
-            let mend = suggest(tool, names)
+            let mend = near_tool(tool, catalog)
                 .map_or("no tool has a name like it".to_owned(), |near| format!("did you mean `{near}`?"));
             let what = format!("`{}` is about a tool `{tool}` that does not exist", known.annotations.id);
             let (file, line) = (known.file.clone(), known.line);

@@ -6,9 +6,10 @@
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use palyra_types::id_name::IdName;
+use palyra_types::spelling::is_alike;
 
 use palyra_explain::{INCOMPLETE_COMMANDS, TYPED_COMMANDS};
-use palyra_screen_text::{is_alike, shell_word};
+use palyra_screen_text::shell_word;
 
 /// Verbs that only show something, or ask again before they do more.
 const SAFE_VERBS: [&str; 36] = [
