@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use palyra_policy::{PolicyFile, PolicySet, ToolCallPolicySnapshot, ToolPolicyRules, check, test_fixtures};
+use palyra_policy::{PolicyFile, ToolCallPolicySnapshot, ToolPolicyRules, check, test_fixtures};
 use palyra_ports::ToolRuntime;
 use palyra_tools::BuiltinTools;
 use palyra_types::spelling::nearest_name;
@@ -135,8 +135,9 @@ fn checked(files: &[PolicyFile], tools: &ToolCatalog, found: ExaminedPolicies) -
     match check(files, tools) {
         Ok(checked) => {
             let mut remarks: Vec<String> = checked.warnings.iter().map(ToString::to_string).collect();
-            if let (Ok(set), Ok(here)) = (PolicySet::compile(files, tools), std::env::current_dir()) {
-                let misspelled = set.misspelled_folders(files, &|folder| near_folder(&here, folder));
+            if let Ok(here) = std::env::current_dir() {
+                let near = |folder: &str| near_folder(&here, folder);
+                let misspelled = checked.policies.misspelled_folders(files, &near);
                 remarks.extend(misspelled.iter().map(ToString::to_string));
             }
             ExaminedPolicies { remarks, ..found }

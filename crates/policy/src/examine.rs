@@ -20,11 +20,11 @@ use crate::suggest::near_tool;
 /// Where fixtures that name no workspace take place.
 pub const FIXTURE_WORKSPACE: &str = "/workspace";
 
-/// What is good to know of a set of policies.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A set of policies without mistakes, and what is good to know of it.
+#[derive(Debug)]
 pub struct PolicyCheck {
-    /// How many policies there are.
-    pub policies: usize,
+    /// The set.
+    pub policies: PolicySet,
     /// Likely oversights beside the mistakes: a policy that can never apply, about a tool that does not
     /// exist, or that asks where one that ships asks already.
     pub warnings: Vec<PolicyMistake>,
@@ -58,7 +58,7 @@ pub fn check(files: &[PolicyFile], catalog: &ToolCatalog) -> Result<PolicyCheck,
     warnings.extend(redundant_asks(&policies));
     warnings.sort();
     warnings.dedup();
-    Ok(PolicyCheck { policies: policies.len(), warnings })
+    Ok(PolicyCheck { policies, warnings })
 }
 
 /// A file of fixtures: calls, and what is expected of them.
