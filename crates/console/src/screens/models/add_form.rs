@@ -4,10 +4,17 @@
 
 use maud::{Markup, html};
 use palyra_screen_text::clean_text;
+use palyra_wire::short_names::must_be;
 use palyra_wire::v1;
 
 use crate::forms::FormFields;
 use crate::paths::ADD_MODEL_PATH;
+
+/// The formats that can be chosen.
+const FORMATS: [(v1::ModelFormat, &str); 2] = [
+    (v1::ModelFormat::OpenaiChat, "OpenAI Chat Completions, and servers compatible with it"),
+    (v1::ModelFormat::AnthropicMessages, "Anthropic Messages"),
+];
 
 /// What the fields of the form have in them.
 pub(crate) struct AddModelForm {
@@ -51,8 +58,7 @@ impl AddModelForm {
                 }))
                 label for="format" { "Format" }
                 select id="format" name="format" {
-                    (option("openai_chat", "OpenAI Chat Completions, and servers compatible with it", &self.format))
-                    (option("anthropic_messages", "Anthropic Messages", &self.format))
+                    @for (format, text) in FORMATS { (option(format.short_name(), text, &self.format)) }
                 }
                 (text_field(&TextField {
                     name: "base_url", label: "Address", value: &self.base_url,
@@ -114,16 +120,13 @@ fn option(value: &str, text: &str, chosen: &str) -> Markup {
 }
 
 /// Returns the request of a form.
-pub(crate) fn request(fields: &FormFields) -> Result<v1::AddModelRequest, &'static str> {
-    let format = match fields.text("format").as_str() {
-        "" | "openai_chat" => v1::ModelFormat::OpenaiChat,
-        "anthropic_messages" => v1::ModelFormat::AnthropicMessages,
-        _ => return Err("`format` is openai_chat or anthropic_messages"),
-    };
+pub(crate) fn request(fields: &FormFields) -> Result<v1::AddModelRequest, String> {
+    let format = v1::ModelFormat::from_short_name(&fields.text("format"))
+        .ok_or_else(|| must_be("format", v1::ModelFormat::SHORT_NAMES))?;
     let tokens = fields.text("context_tokens");
     let context_tokens = match tokens.trim() {
         "" => 0,
-        tokens => tokens.parse().map_err(|_| "the window is a number of tokens, or empty")?,
+        tokens => tokens.parse().map_err(|_| "the window is a number of tokens, or empty".to_owned())?,
     };
     Ok(v1::AddModelRequest {
         name: fields.text("name"),
@@ -162,6 +165,17 @@ mod tests {
         let request = request(&fields).unwrap();
         assert_eq!((request.context_tokens, request.make_default, request.replace), (8_192, false, true));
         assert_eq!(request.format(), v1::ModelFormat::AnthropicMessages);
+    }
+
+    #[test]
+    fn each_format_can_be_chosen_and_another_one_is_refused_as_the_operation_refuses_it() {
+        assert_eq!(FORMATS.map(|(format, _)| format.short_name())[..], *v1::ModelFormat::SHORT_NAMES);
+        for name in v1::ModelFormat::SHORT_NAMES {
+            let fields = FormFields::parse(&format!("format={name}")).unwrap();
+            assert_eq!(request(&fields).unwrap().format().short_name(), *name);
+        }
+        let refused = request(&FormFields::parse("format=gemini").unwrap()).unwrap_err();
+        assert_eq!(refused, must_be("format", v1::ModelFormat::SHORT_NAMES));
     }
 
     #[test]
