@@ -92,6 +92,35 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_mend_of_a_known_model_names_a_setting_where_another_test_alone_does_not_help() {
+        for (code, named) in [
+            (ErrorCode::ModelAuth, Some("`key` in its section")),
+            (ErrorCode::ModelPermission, Some("OPENAI_API_KEY")),
+            (ErrorCode::ModelPermanent, Some("`palyra model list --ask`")),
+            (ErrorCode::ModelMalformed, Some("`format`")),
+            (ErrorCode::ModelNetwork, Some("OPENAI_BASE_URL")),
+            (ErrorCode::ModelQuota, None),
+            (ErrorCode::ModelTransient, None),
+            (ErrorCode::RunNotFound, None),
+        ] {
+            let mend = mend_of_known(code);
+            assert_eq!(mend.is_some(), named.is_some(), "{code}");
+            assert!(mend.unwrap_or_default().contains(named.unwrap_or_default()), "{code}: {mend:?}");
+        }
+    }
+
+    #[test]
+    fn a_try_without_a_key_is_mended_by_one_and_else_as_any_other() {
+        for code in [ErrorCode::ModelAuth, ErrorCode::ModelPermission] {
+            assert!(mend_without_key(code).contains("--key env:NAME"), "{code}");
+            assert!(mend_of_try(code).contains("what --key names"), "{code}");
+        }
+        for code in [ErrorCode::ModelNetwork, ErrorCode::ModelPermanent, ErrorCode::ModelQuota] {
+            assert_eq!(mend_without_key(code), mend_of_try(code), "{code}");
+        }
+    }
+
+    #[test]
     fn a_model_that_the_server_does_not_list_is_named_with_those_it_has() {
         let names = ["mine/qwen3:latest", "mine/llama3"].map(str::to_owned);
         for (model, near) in [("lama3", "mine/llama3"), ("unknown", "mine/qwen3:latest")] {
