@@ -1,4 +1,4 @@
-//! The tool that was likely meant by a name that no tool has.
+//! The existing tool whose name is most like one that does not exist.
 
 use palyra_types::spelling::nearest_name;
 use palyra_types::tool::{ToolCatalog, ToolName};

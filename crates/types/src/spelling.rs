@@ -1,4 +1,4 @@
-//! How much two words differ, and which name was likely meant by one that does not exist.
+//! How much two words differ, and the existing name that is most like a mistyped one.
 //!
 //! Owns the one rule by which every crate suggests a name. Begin at [`nearest_name`].
 
@@ -8,7 +8,7 @@ const LETTERS_MAX: usize = 32;
 const COMPARED_CHARS_MAX: usize = 100;
 /// One letter in so many may differ.
 const LETTERS_PER_SLIP: usize = 3;
-/// Letters with which the only name that begins with them is meant.
+/// Letters that are enough to suggest the only name that begins with them.
 const BEGINNING_CHARS_MIN: usize = 4;
 
 /// Returns whether a word is another one with a slip of the fingers in every third letter at most.
@@ -17,7 +17,7 @@ pub fn is_alike(typed: &str, name: &str) -> bool {
     strsim::osa_distance(typed, name) <= slips_max(typed, name)
 }
 
-/// Returns the name that was likely meant: the one that differs least, in letters of any size, or the only one that begins
+/// Returns the name to suggest: the one that differs least, in letters of any size, or the only one that begins
 /// with what was typed; `None` where none is alike.
 pub fn nearest_name<N: AsRef<str>>(typed: &str, names: impl IntoIterator<Item = N>) -> Option<N> {
     let length = typed.chars().count();

@@ -1,4 +1,4 @@
-//! What was probably meant by a key that is no setting.
+//! The valid name that is most like one that does not exist.
 
 use palyra_types::spelling::nearest_name;
 

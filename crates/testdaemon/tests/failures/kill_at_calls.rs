@@ -1,8 +1,7 @@
 //! A change that is made while the daemon is killed, at one call that changes files after the other.
 //!
 //! Owns the loop: an undisturbed daemon is recorded, then the change is made again and again, each time with a kill at another
-//! of the recorded calls. What the change is, and what has to be true after a kill, is a [`KilledChange`]. Begin at
-//! [`kill_at_calls`].
+//! of the recorded calls. A [`KilledChange`] is the change, and what has to be true after a kill. Begin at [`kill_at_calls`].
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -59,7 +58,7 @@ impl KillRig {
         let (mut daemon, mut client, _) = home.serve(&self.programs).await?;
         change.prepare(&client).await?;
         let mut attached = Some(tracer.attach(daemon.pid).await?);
-        // What is written may follow its acknowledgement, so the death may also meet the last look.
+        // Files may be written after the acknowledgement, so the death may also meet the last look.
         while let Err(error) = change.make(&ServedHome { home: &home, client: &client }).await {
             ensure!(error.downcast_ref().is_some_and(ClientError::is_unreachable), "{error:#}");
             daemon.ended().await?;
@@ -83,7 +82,7 @@ impl KillRig {
     }
 }
 
-/// Makes a change undisturbed, then again for each chosen call, at which the daemon is killed; `change` begins it anew.
+/// Makes a change undisturbed, then again for each chosen call, at which the daemon is killed; `change` begins it again.
 pub(crate) async fn kill_at_calls<C: KilledChange>(change: impl Fn() -> C) {
     let folder = tempfile::tempdir().expect("a folder");
     let model = palyra_testdaemon::script::model_server().await.expect("a port");

@@ -119,8 +119,8 @@ fn option(value: &str, text: &str, chosen: &str) -> Markup {
     html! { option value=(value) selected[value == chosen] { (text) } }
 }
 
-/// Returns an address without the user name and the password in it. A password may have any sign in it and the address be
-/// no URL at all, so everything between the scheme and the last `@` is taken out.
+/// Returns an address without the user name and the password in it. A password may have any sign in it, and the address
+/// need not be a URL, so everything between the scheme and the last `@` is taken out.
 fn without_credentials(address: &str) -> String {
     let begins_with =
         |scheme: &&str| address.get(..scheme.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(scheme));
