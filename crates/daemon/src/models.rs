@@ -296,7 +296,7 @@ fn configured(
     };
     if can_wait {
         tracing::warn!(provider = settings.name, "a server of models has no key: {}", chain(&cause));
-        return keyless(config, settings, sources);
+        return keyless(config, settings, sources, no_key(&settings.name, &cause));
     }
     Err(ModelsError::Key {
         origin: config.origin(&format!("providers.{}.key", settings.name)),
@@ -312,22 +312,28 @@ fn is_needed(config: &Config, provider: &str) -> bool {
     models.any(|model| model.split('/').next() == Some(provider))
 }
 
-/// Makes a server that looks for its key with each request, until it has one.
+/// Says why a server has no key.
+fn no_key(provider: &str, cause: &ModelKeyError) -> String {
+    format!("no key for `{provider}`: {}", chain(cause))
+}
+
+/// Makes a server that looks for its key with each request, until it has one; `note` says why it has none now.
 fn keyless(
     config: &Config,
     settings: &ProviderConfig,
     sources: &KeySources,
+    note: String,
 ) -> Result<Arc<dyn ModelProvider>, ModelsError> {
     let keyless = with_key(config, settings, None)?;
     let settings = settings.clone();
     let sources = sources.clone();
     let connect = move || {
         let key = sources.key_of(&settings);
-        let key = key.map_err(|error| format!("no key for `{}`: {}", settings.name, chain(&error)))?;
+        let key = key.map_err(|error| no_key(&settings.name, &error))?;
         let provider = adapter(&settings, key).map_err(|error| chain(&error))?;
         Ok(guard(provider, settings.parallel_requests_max))
     };
-    Ok(Arc::new(KeylessProvider::new(keyless, Box::new(connect))))
+    Ok(Arc::new(KeylessProvider::new(keyless, Box::new(connect), note)))
 }
 
 /// Makes a server with this key.

@@ -1,7 +1,8 @@
 //! What to do about a model that fails its test, or that its server does not list.
 
-use palyra_screen_text::{clean_line, nearest_name, shell_word};
+use palyra_screen_text::{clean_line, shell_word};
 use palyra_types::ErrorCode;
+use palyra_types::spelling::nearest_name;
 
 const NAME_CHARS_MAX: usize = 80;
 /// Models of a server that a message names.
@@ -106,13 +107,13 @@ pub fn unlisted_model(server: &str, model: &str, names: &[String]) -> Option<Str
     let is_it =
         |known: &String| *known == wanted || known.strip_suffix(NEWEST_VERSION) == Some(wanted.as_str());
     let first = names.first().filter(|_| !names.iter().any(is_it))?;
-    let near = nearest_name(&wanted, names.iter().cloned());
+    let near = nearest_name(&wanted, names);
     Some(format!(
         "the server `{server}` does not list the model {}, so runs may fail; it has {}: `palyra model use {}` names that \
          one",
         clean_line(model, NAME_CHARS_MAX),
         model_names(names),
-        clean_line(near.as_deref().unwrap_or(first), NAME_CHARS_MAX)
+        clean_line(near.unwrap_or(first), NAME_CHARS_MAX)
     ))
 }
 
@@ -155,6 +156,35 @@ mod tests {
             "",
         ] {
             assert_eq!(missing_key(message), None, "{message}");
+        }
+    }
+
+    #[test]
+    fn the_mend_of_a_known_model_names_a_setting_where_another_test_alone_does_not_help() {
+        for (code, named) in [
+            (ErrorCode::ModelAuth, Some("`key` in its section")),
+            (ErrorCode::ModelPermission, Some("OPENAI_API_KEY")),
+            (ErrorCode::ModelPermanent, Some("`palyra model list --ask`")),
+            (ErrorCode::ModelMalformed, Some("`format`")),
+            (ErrorCode::ModelNetwork, Some("OPENAI_BASE_URL")),
+            (ErrorCode::ModelQuota, None),
+            (ErrorCode::ModelTransient, None),
+            (ErrorCode::RunNotFound, None),
+        ] {
+            let mend = mend_of_known(code);
+            assert_eq!(mend.is_some(), named.is_some(), "{code}");
+            assert!(mend.unwrap_or_default().contains(named.unwrap_or_default()), "{code}: {mend:?}");
+        }
+    }
+
+    #[test]
+    fn a_try_without_a_key_is_mended_by_one_and_else_as_any_other() {
+        for code in [ErrorCode::ModelAuth, ErrorCode::ModelPermission] {
+            assert!(mend_without_key(code).contains("--key env:NAME"), "{code}");
+            assert!(mend_of_try(code).contains("what --key names"), "{code}");
+        }
+        for code in [ErrorCode::ModelNetwork, ErrorCode::ModelPermanent, ErrorCode::ModelQuota] {
+            assert_eq!(mend_without_key(code), mend_of_try(code), "{code}");
         }
     }
 

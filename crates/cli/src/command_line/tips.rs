@@ -8,7 +8,8 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use palyra_explain::{
     branch_at_entry, completed_command, explained_call, is_like_id, known_command, plain_words,
 };
-use palyra_screen_text::{is_alike, shell_word};
+use palyra_screen_text::shell_word;
+use palyra_types::spelling::is_alike;
 
 /// Verbs that only show something, or ask again before they do more.
 const SAFE_VERBS: [&str; 36] = [

@@ -314,3 +314,30 @@ impl From<bool> for ConfigForm {
         if json { Self::Json } else { Self::Lines }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_setting_is_one_of_the_schema_or_a_field_of_any_provider() {
+        let schema = json!({ "properties": {
+            "limits": { "properties": { "turns_max": { "type": "integer" } }, "additionalProperties": false },
+            "providers": { "additionalProperties": {
+                "properties": { "base_url": { "type": "string" } }, "additionalProperties": false,
+            } },
+        } });
+        for (key, is_setting) in [
+            ("limits.turns_max", true),
+            ("providers.mine.base_url", true),
+            ("limits", true),
+            ("limits.turns_mx", false),
+            ("limits.turns_max.more", false),
+            ("providers.mine.nothing", false),
+            ("nothing.turns_max", false),
+            ("turns_max", false),
+        ] {
+            assert_eq!(has_setting(&schema, key), is_setting, "{key}");
+        }
+    }
+}

@@ -3,6 +3,7 @@
 use clap::{Args, Subcommand};
 use palyra_client::{Client, ClientError};
 use palyra_types::ErrorCode;
+use palyra_types::spelling::nearest_name;
 use palyra_wire::json::to_json_with_defaults;
 use palyra_wire::v1;
 use serde_json::json;
@@ -12,7 +13,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use palyra_explain::PlainHostNote;
 use palyra_run_view::date;
-use palyra_screen_text::{count, nearest_name, shell_word};
+use palyra_screen_text::{count, shell_word};
 use palyra_terminal::{AskCount, HiddenAnswer, NoteKind, ask_unseen};
 
 /// The vault's answer for a name that has a secret.
