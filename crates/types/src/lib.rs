@@ -24,6 +24,7 @@ pub mod reserved_names;
 pub mod shell_line;
 pub mod argument_meaning;
 pub mod surface;
+pub mod data_delimiter;
 pub mod model;
 pub mod sampling;
 pub mod tool;

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::attachment::RenderedAttachment;
 use crate::client_tool::ClientToolOffer;
+use crate::data_delimiter::DataDelimiter;
 use crate::sampling::SamplingOptions;
 use crate::tool::{ToolCatalog, ToolName};
 use crate::{Content, ErrorCode, Redacted};
@@ -97,6 +98,9 @@ impl From<Vec<ModelRef>> for Redacted<Vec<ModelRef>> {
     }
 }
 
+/// Bytes that one token is taken for.
+pub const BYTES_PER_TOKEN_ESTIMATED: u64 = 4;
+
 /// Pairs a tool call with its result inside one request. Made by the renderer, unique within the request.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CallId(pub String);
@@ -141,6 +145,8 @@ pub enum ChatMessage {
         text: Redacted<String>,
         /// Whether the tool succeeded.
         status: ToolResultStatus,
+        /// What the text is enclosed in where a model reads it.
+        delimiter: DataDelimiter,
     },
 }
 
@@ -171,7 +177,7 @@ impl ChatMessage {
                 let continuation = continuation.as_ref().map_or(0, |kept| kept.body.expose().len());
                 text.expose().len() + calls.sum::<usize>() + continuation
             }
-            Self::ToolResult { text, .. } => text.expose().len() + 32,
+            Self::ToolResult { text, .. } => text.expose().len() + 32 + DataDelimiter::BYTES_MAX,
         }
     }
 }

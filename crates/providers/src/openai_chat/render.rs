@@ -170,10 +170,11 @@ fn message(message: &ChatMessage) -> Option<Value> {
             let calls: Vec<Value> = calls.iter().map(call).collect();
             Some(json!({"role": "assistant", "content": content, "tool_calls": calls}))
         }
-        ChatMessage::ToolResult { call, text, status, .. } => {
+        ChatMessage::ToolResult { call, tool, text, status, delimiter } => {
+            let data = delimiter.enclose(tool.as_str(), text.expose());
             let content = match status {
-                ToolResultStatus::Succeeded => text.expose().clone(),
-                ToolResultStatus::Failed => format!("The tool did not succeed: {}", text.expose()),
+                ToolResultStatus::Succeeded => data,
+                ToolResultStatus::Failed => format!("The tool did not succeed:\n{data}"),
             };
             Some(json!({"role": "tool", "tool_call_id": call.0, "content": content}))
         }

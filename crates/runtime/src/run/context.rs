@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use palyra_ports::StaticText;
-use palyra_run_core::prompt::{ContextTooLarge, PastRun, PromptInputs, assemble, request_tokens_max};
+use palyra_context::prompt::{ContextTooLarge, PastRun, PromptInputs, assemble, request_tokens_max};
 use palyra_types::Content;
 use palyra_types::client_tool::ClientToolOffer;
 use palyra_types::event::{ContextPlan, RunEvent, TapeEvent};

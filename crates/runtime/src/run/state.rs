@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use palyra_run_core::RunStateMachine;
-use palyra_run_core::prompt::PastRun;
-use palyra_run_core::transcript::Transcript;
+use palyra_context::prompt::PastRun;
+use palyra_context::transcript::Transcript;
 use palyra_types::client_tool::ClientToolOffer;
 use palyra_types::event::{RunEvent, RunStarted, TapeEvent};
 use palyra_types::{PrincipalId, RunId, Seq, SessionId, Timestamp};

@@ -7,7 +7,7 @@ use palyra_journal_core::families::{resets, runs};
 use palyra_journal_core::family::QueryFamilies;
 use palyra_ports::ReadError;
 use palyra_ports::read_records::{RECORD_PAGE_ROWS_MAX, RunFilter, RunQuery};
-use palyra_run_core::session_history::{
+use palyra_context::session_history::{
     HISTORY_BYTES_MAX, HISTORY_RUNS_MAX, OvertakesEarlier, RESETS_MAX, SessionHistory, VisibleRun,
     overtakes_once_begun, size_of,
 };

@@ -104,14 +104,14 @@ impl RenderedTurns {
                     self.of(TurnRole::Assistant).extend(blocks);
                 }
             }
-            ChatMessage::ToolResult { call, text: output, status, .. } => {
+            ChatMessage::ToolResult { call, tool, text: output, status, delimiter } => {
                 let mut block = json!({"type": "tool_result", "tool_use_id": names::allowed(&call.0)});
                 let output = output.expose();
                 if *status == ToolResultStatus::Failed {
                     block["is_error"] = true.into();
                 }
                 if !is_blank(output) {
-                    block["content"] = output.as_str().into();
+                    block["content"] = delimiter.enclose(tool.as_str(), output).into();
                 } else if *status == ToolResultStatus::Failed {
                     block["content"] = NOTHING_SAID.into();
                 }

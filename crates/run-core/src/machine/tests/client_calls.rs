@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use palyra_context::transcript::Transcript;
 use palyra_types::client_tool::{
     ClientCallId, ClientCallSpan, ClientTool, ClientToolChoice, ClientToolOffer,
 };
@@ -16,7 +17,6 @@ use crate::scenario::{
     ScenarioAct, ScenarioDriver, answer, begin, calls, cancel, check, check_from, input, read, replay,
     reported, restart, start, steer, text, wait,
 };
-use crate::transcript::Transcript;
 use crate::{ClientResults, Effect, RunError, RunInput};
 
 const ANSWER_WITHIN: Duration = Duration::from_secs(600);

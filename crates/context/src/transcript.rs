@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use palyra_types::approval::{ApprovalResolved, ApprovalState};
+use palyra_types::approval::{ApprovalResolved, ApprovalState, note_behind};
 use palyra_types::attachment::{AttachmentBody, BlobRef, RenderedAttachment};
 use palyra_types::client_tool::{ClientCallId, ClientToolsCalled};
 use palyra_types::effect::EffectResolution;
@@ -18,6 +18,8 @@ use palyra_types::model::{CallId, ChatMessage, ProviderContinuation, RenderedCal
 use palyra_types::run::UserInput;
 use palyra_types::tool::{ToolName, ToolVerdict};
 use palyra_types::{Attempt, EffectId, Redacted, RunId, TapeSeq};
+
+use crate::data_key::{DataKey, DataPart};
 
 const NOT_RECORDED: &str = "no outcome was recorded for this call; it may not have run";
 const WITHDRAWN: &str = "this call did not run: the question whether it may was withdrawn";
@@ -31,6 +33,7 @@ const ERASED_INPUT: &str = "(this message was erased)";
 pub struct Transcript {
     run: RunId,
     last: TapeSeq,
+    data_key: DataKey,
     answering: bool,
     items: Vec<TranscriptItem>,
     /// Said while a model was answering: the next request shows it, after that answer.
@@ -58,7 +61,15 @@ struct TranscriptCall {
     arguments: Redacted<String>,
     /// What a person wrote instead of the arguments.
     edited: Option<Redacted<String>>,
-    result: Option<(ToolResultStatus, Redacted<String>)>,
+    result: Option<TranscriptResult>,
+    /// The entry that made the call.
+    proposed: DataPart,
+}
+
+#[derive(Debug, Clone)]
+struct TranscriptResult {
+    status: ToolResultStatus,
+    text: Redacted<String>,
 }
 
 /// What a call is found by within its run.
@@ -77,6 +88,7 @@ impl Transcript {
         Self {
             run,
             last: TapeSeq::default(),
+            data_key: DataKey::default(),
             answering: false,
             items: Vec::new(),
             steering: Vec::new(),
@@ -88,7 +100,10 @@ impl Transcript {
     pub fn push(&mut self, event: &TapeEvent) {
         self.last = self.last.next();
         match event {
-            TapeEvent::Run(RunEvent::Started(started)) => self.items.push(self.user(&started.input)),
+            TapeEvent::Run(RunEvent::Started(started)) => {
+                self.data_key = DataKey::new(&started.run_salt);
+                self.items.push(self.user(&started.input));
+            }
             TapeEvent::Run(RunEvent::InputReceived { input, .. }) => {
                 let said = self.user(input);
                 // What was said during a broken answer keeps its place before what was said after it.
@@ -139,7 +154,7 @@ impl Transcript {
             TapeEvent::Approval(ApprovalEvent::Resolved(resolved)) => self.resolve(resolved),
             TapeEvent::Tool(ToolEvent::EffectResolved { effect, resolution, note, .. }) => {
                 let (status, text) = resolution_text(*resolution);
-                self.settle_effect(*effect, status, with_note(text, note));
+                self.settle_effect(*effect, status, note_behind(text, note));
             }
             TapeEvent::Model(ModelEvent::Requested(_)) => {
                 self.answering = true;
@@ -189,17 +204,19 @@ impl Transcript {
             arguments: object_text(&proposed.arguments),
             edited: None,
             result: None,
+            proposed: DataPart { entry: self.last, place: 0 },
         });
     }
 
     fn call_client(&mut self, called: &ClientToolsCalled) {
-        for (number, call) in called.span.numbers().zip(&called.calls) {
+        for (place, (number, call)) in (0..).zip(called.span.numbers().zip(&called.calls)) {
             self.push_call(TranscriptCall {
                 key: CallKey::Client(number),
                 tool: ToolName::new(call.name.expose()),
                 arguments: object_text(&call.arguments),
                 edited: None,
                 result: None,
+                proposed: DataPart { entry: self.last, place },
             });
         }
     }
@@ -222,7 +239,7 @@ impl Transcript {
     }
 
     fn user(&self, input: &UserInput) -> TranscriptItem {
-        let rendered = input.attachments.iter().map(|attachment| RenderedAttachment {
+        let rendered = (0..).zip(&input.attachments).map(|(place, attachment)| RenderedAttachment {
             attachment: Arc::new(attachment.clone()),
             place: match &attachment.body {
                 AttachmentBody::Text(_) => None,
@@ -231,6 +248,7 @@ impl Transcript {
                 }
             },
             data: None,
+            delimiter: self.data_key.delimiter(DataPart { entry: self.last, place }),
         });
         TranscriptItem::User { text: input.text.clone(), attachments: rendered.collect() }
     }
@@ -253,16 +271,27 @@ impl Transcript {
             continuation: continuation.cloned(),
         });
         for call in calls {
-            let (status, text) =
-                call.result.clone().unwrap_or_else(|| (ToolResultStatus::Failed, NOT_RECORDED.into()));
-            let text = match &call.edited {
-                None => text,
-                Some(edited) => {
-                    edited.clone().zip(text).map(|(edited, text)| format!("{EDITED} {edited}\n{text}"))
-                }
-            };
-            let tool = call.tool.clone();
-            messages.push(ChatMessage::ToolResult { call: self.call_id(call.key), tool, text, status });
+            messages.push(self.result_of(call));
+        }
+    }
+
+    fn result_of(&self, call: &TranscriptCall) -> ChatMessage {
+        let result = call.result.clone().unwrap_or_else(|| TranscriptResult {
+            status: ToolResultStatus::Failed,
+            text: NOT_RECORDED.into(),
+        });
+        let text = match &call.edited {
+            None => result.text,
+            Some(edited) => {
+                edited.clone().zip(result.text).map(|(edited, text)| format!("{EDITED} {edited}\n{text}"))
+            }
+        };
+        ChatMessage::ToolResult {
+            call: self.call_id(call.key),
+            tool: call.tool.clone(),
+            text,
+            status: result.status,
+            delimiter: self.data_key.delimiter(call.proposed),
         }
     }
 
@@ -280,7 +309,7 @@ impl Transcript {
 
     fn settle(&mut self, key: CallKey, status: ToolResultStatus, text: Redacted<String>) {
         if let Some(call) = self.call_mut(key) {
-            call.result = Some((status, text));
+            call.result = Some(TranscriptResult { status, text });
         }
     }
 
@@ -296,7 +325,10 @@ impl Transcript {
         let Some(call) = self.call_mut(CallKey::Effect(resolved.effect)) else { return };
         match resolved.state {
             ApprovalState::Approved => call.edited = resolved.edited.clone().or(call.edited.take()),
-            ApprovalState::Withdrawn => call.result = Some((ToolResultStatus::Failed, WITHDRAWN.into())),
+            ApprovalState::Withdrawn => {
+                let text = WITHDRAWN.into();
+                call.result = Some(TranscriptResult { status: ToolResultStatus::Failed, text });
+            }
             ApprovalState::Pending | ApprovalState::Denied | ApprovalState::Expired => {}
         }
     }
@@ -338,14 +370,3 @@ fn object_text(arguments: &Redacted<String>) -> Redacted<String> {
 fn is_json_object(text: &str) -> bool {
     matches!(serde_json::from_str::<serde_json::Value>(text), Ok(serde_json::Value::Object(_)))
 }
-
-/// Puts what a person said behind what happened.
-pub(crate) fn with_note(text: &'static str, note: &Redacted<String>) -> Redacted<String> {
-    Redacted::from(text).zip(note.clone()).map(|(text, note)| match note.trim() {
-        "" => text,
-        note => format!("{text}: {note}"),
-    })
-}
-
-#[cfg(test)]
-mod tests;

@@ -19,7 +19,7 @@ use palyra_types::tool::{
 use palyra_types::{Attempt, EffectId, ErrorCode, Redacted, RunId, TapeSeq};
 use proptest::prelude::*;
 
-use super::Transcript;
+use palyra_context::transcript::Transcript;
 use crate::scenario::asks::{
     PolicyNow, approve, asking, cannot, deny, edit, expire, question, ready, settle,
 };

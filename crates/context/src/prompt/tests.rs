@@ -1,6 +1,7 @@
 //! What is kept and what goes when the window is small.
 
 use palyra_types::Redacted;
+use palyra_types::data_delimiter::DataDelimiter;
 use palyra_types::model::{CallId, RenderedCall, ToolResultStatus};
 use palyra_types::tool::ToolName;
 use proptest::prelude::*;
@@ -141,6 +142,7 @@ fn round(number: usize, calls: usize, bytes: usize) -> Vec<ChatMessage> {
         tool: tool.clone(),
         text: Redacted::cleaned("r".repeat(bytes)),
         status: ToolResultStatus::Succeeded,
+        delimiter: DataDelimiter::default(),
     }));
     messages
 }

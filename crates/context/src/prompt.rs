@@ -5,10 +5,7 @@
 
 use palyra_types::Seq;
 use palyra_types::event::{ContextPlan, DropReason};
-use palyra_types::model::ChatMessage;
-
-/// Bytes that one token is taken for.
-pub const BYTES_PER_TOKEN_ESTIMATED: u64 = 4;
+use palyra_types::model::{BYTES_PER_TOKEN_ESTIMATED, ChatMessage};
 
 /// A quarter of the window is left for the answer, and at most this many tokens.
 pub const ANSWER_TOKENS_MAX: u64 = 8_192;
