@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use futures::StreamExt;
 use palyra_ports::ModelProvider;
-use palyra_types::data_delimiter::DataDelimiter;
 use palyra_types::attachment::{Attachment, AttachmentBody, RenderedAttachment};
+use palyra_types::data_delimiter::DataDelimiter;
 use palyra_types::model::{ChatMessage, ModelPiece, ModelRef, ModelRequest};
 use palyra_types::sampling::SamplingOptions;
 use palyra_types::tool::ToolCatalog;
@@ -64,7 +64,12 @@ fn request(model: &ModelRef) -> ModelRequest {
         body: AttachmentBody::Blob { index: 0 },
     };
     let data = Some(PICTURE.into());
-    let attachments = vec![RenderedAttachment { attachment: Arc::new(attachment), place: None, data, delimiter: DataDelimiter::default() }];
+    let attachments = vec![RenderedAttachment {
+        attachment: Arc::new(attachment),
+        place: None,
+        data,
+        delimiter: DataDelimiter::default(),
+    }];
     let text = "Which colour is this picture? Answer with one word.".into();
     ModelRequest {
         model: model.clone(),

@@ -34,10 +34,9 @@ impl DataKey {
     /// Returns the delimiter of one part.
     #[must_use]
     pub fn delimiter(&self, part: DataPart) -> DataDelimiter {
-        let mut mac =
-            Hmac::<Sha256>::new_from_slice(self.0.expose()).unwrap_or_else(|never: hmac::digest::InvalidLength| {
-                unreachable!("HMAC takes keys of any length: {never}")
-            });
+        let mut mac = Hmac::<Sha256>::new_from_slice(self.0.expose()).unwrap_or_else(
+            |never: hmac::digest::InvalidLength| unreachable!("HMAC takes keys of any length: {never}"),
+        );
         mac.update(DOMAIN);
         mac.update(&part.entry.0.to_be_bytes());
         mac.update(&part.place.to_be_bytes());

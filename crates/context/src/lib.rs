@@ -11,4 +11,8 @@ pub mod transcript;
 
 pub mod session_history;
 
+pub mod plan;
+
 pub mod prompt;
+
+pub mod system_texts;

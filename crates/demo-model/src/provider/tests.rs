@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 
 use palyra_types::Redacted;
-use palyra_types::data_delimiter::DataDelimiter;
 use palyra_types::attachment::{Attachment, AttachmentBody, RenderedAttachment};
+use palyra_types::data_delimiter::DataDelimiter;
 use palyra_types::model::{CallId, ModelRef, RawModelAnswer, RenderedCall, ToolResultStatus};
 use palyra_types::sampling::SamplingOptions;
 use palyra_types::tool::{

@@ -78,7 +78,12 @@ mod tests {
             body,
         };
         let data = data.map(|bytes| Redacted::cleaned(Arc::from(bytes)));
-        RenderedAttachment { attachment: Arc::new(attachment), place: None, data, delimiter: DataDelimiter([0xab; 8]) }
+        RenderedAttachment {
+            attachment: Arc::new(attachment),
+            place: None,
+            data,
+            delimiter: DataDelimiter([0xab; 8]),
+        }
     }
 
     #[test]

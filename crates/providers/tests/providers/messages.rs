@@ -7,8 +7,8 @@ use palyra_providers::anthropic_messages::ThinkingMode;
 use palyra_providers::{AnthropicMessagesConfig, Secret};
 use palyra_testkit::model_server::{Behaviour, ModelServer, Reply, Stop, Tokens};
 use palyra_types::Redacted;
-use palyra_types::data_delimiter::DataDelimiter;
 use palyra_types::attachment::{Attachment, AttachmentBody, RenderedAttachment};
+use palyra_types::data_delimiter::DataDelimiter;
 use palyra_types::model::{
     CallId, ChatMessage, FinishReason, ModelFailureClass, ModelRequest, ProviderContinuation, RawModelAnswer,
     RenderedCall, ResponseFormat, ToolResultStatus,

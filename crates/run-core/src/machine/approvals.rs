@@ -4,8 +4,8 @@
 //! wrote instead. Begin at [`answered`].
 
 use palyra_types::approval::{
-    note_behind,
     ApprovalDecision, ApprovalState, ApprovalVoted, GrantBounds, GrantScope, StoredGrant, StoredGrantRequest,
+    note_behind,
 };
 use palyra_types::effect::EffectPlan;
 use palyra_types::event::{ApprovalEvent, DecidedBy, TapeEvent};

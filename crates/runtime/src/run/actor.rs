@@ -13,8 +13,8 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use palyra_background::LoopTimer;
-use palyra_ports::AppendError;
 use palyra_context::session_history::PriorContext;
+use palyra_ports::AppendError;
 use palyra_run_core::{Effect, RunError, RunInput};
 use palyra_types::approval::ApprovalState;
 use palyra_types::run::{CancelReason, RunPhase};

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use palyra_run_core::RunStateMachine;
 use palyra_context::prompt::PastRun;
 use palyra_context::transcript::Transcript;
+use palyra_run_core::RunStateMachine;
 use palyra_types::client_tool::ClientToolOffer;
 use palyra_types::event::{RunEvent, RunStarted, TapeEvent};
 use palyra_types::{PrincipalId, RunId, Seq, SessionId, Timestamp};

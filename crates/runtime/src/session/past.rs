@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
 
 use futures::FutureExt;
-use palyra_ports::ReadError;
-use palyra_ports::read_tape::{MAX_TAPE_ENTRIES_PER_RESPONSE, MoreEntries};
 use palyra_context::prompt::PastRun;
 use palyra_context::transcript::Transcript;
+use palyra_ports::ReadError;
+use palyra_ports::read_tape::{MAX_TAPE_ENTRIES_PER_RESPONSE, MoreEntries};
 use palyra_types::event::{ModelEvent, RunEvent, TapeEvent, ToolEvent};
 use palyra_types::tool::Taints;
 use palyra_types::{EffectId, RunId, Seq, TapeSeq};

@@ -5,8 +5,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use palyra_run_core::RunStateMachine;
 use palyra_context::transcript::Transcript;
+use palyra_run_core::RunStateMachine;
 use palyra_types::approval::{ApprovalState, ApprovalTerms, SeparationRule};
 use palyra_types::effect::EffectResolution;
 use palyra_types::event::{ApprovalEvent, ModelEvent, NextAttempt, RunEvent, TapeEvent, ToolEvent};

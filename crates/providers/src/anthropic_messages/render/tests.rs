@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use palyra_types::Redacted;
-use palyra_types::data_delimiter::DataDelimiter;
 use palyra_types::attachment::{Attachment, AttachmentBody, RenderedAttachment};
 use palyra_types::client_tool::{ClientTool, ClientToolChoice, ClientToolOffer};
+use palyra_types::data_delimiter::DataDelimiter;
 use palyra_types::model::{
     CallId, ChatMessage, ModelRef, ProviderContinuation, RenderedCall, ResponseFormat, ToolResultStatus,
 };

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use palyra_types::Redacted;
-use palyra_types::data_delimiter::DataDelimiter;
 use palyra_types::client_tool::{ClientTool, ClientToolChoice, ClientToolOffer};
+use palyra_types::data_delimiter::DataDelimiter;
 use palyra_types::model::{CallId, ModelRef};
 use palyra_types::tool::{
     ApprovalRiskLevel, EffectContract, Parallelism, Taints, ToolCatalog, ToolConduct, ToolName,
@@ -102,9 +102,8 @@ fn a_round_with_tools_pairs_calls_and_results() {
         json!({"type": "function", "function": {"name": name, "description": format!("Does {name}."),
             "parameters": {"type": "object", "properties": {"path": {"type": "string"}}}}})
     };
-    let data = |text: &str| {
-        format!("<data-0101010101010101 from=\"read_file\">\n{text}\n</data-0101010101010101>")
-    };
+    let data =
+        |text: &str| format!("<data-0101010101010101 from=\"read_file\">\n{text}\n</data-0101010101010101>");
     let failed = format!("The tool did not succeed:\n{}", data("unknown tool"));
     assert_eq!(
         rendered(&request, OutputCapField::MaxTokens),

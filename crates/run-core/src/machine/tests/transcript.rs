@@ -19,7 +19,6 @@ use palyra_types::tool::{
 use palyra_types::{Attempt, EffectId, ErrorCode, Redacted, RunId, TapeSeq};
 use proptest::prelude::*;
 
-use palyra_context::transcript::Transcript;
 use crate::scenario::asks::{
     PolicyNow, approve, asking, cannot, deny, edit, expire, question, ready, settle,
 };
@@ -28,6 +27,7 @@ use crate::scenario::{
     ScenarioAct, ScenarioDriver, answer, begin, calls, cancel, denied, done_with, due, fails, fails_with,
     input, lost, read, restart, shell, start, steer, text, wait,
 };
+use palyra_context::transcript::Transcript;
 
 fn run_id(number: u128) -> RunId {
     RunId::from_parts(1, number)
