@@ -8,6 +8,7 @@ use palyra_wire::v1;
 use palyra_wire::v1::tape_entry::Event;
 
 use crate::markdown::markdown;
+use crate::page_parts::wide_table;
 use crate::wording::{approval_mark, line, line_or, risk_mark, spaced};
 
 /// Characters of an output that a row has, at most; the rest is on the tape.
@@ -208,24 +209,22 @@ fn request(asked: &v1::ModelRequested) -> Markup {
     if asked.sources.is_empty() {
         return html! { span.muted { "Asked " (model) "." } };
     }
+    let rows = html! {
+        @for planned in &asked.sources {
+            tr {
+                td { (spaced(planned.source().short_name())) }
+                td { (planned.tokens_kept) }
+                td { @if planned.dropped > 0 {
+                    (planned.dropped) " of " (planned.kept.saturating_add(planned.dropped))
+                } }
+                td { (left_out_because(planned)) }
+            }
+        }
+    };
     html! {
         details {
             summary { span.muted { "Asked " (model) " with about " (asked.tokens_estimated) " tokens" } }
-            table {
-                thead { tr { th { "Source" } th { "Tokens sent" } th { "Left out" } th { "Why" } } }
-                tbody {
-                    @for planned in &asked.sources {
-                        tr {
-                            td { (spaced(planned.source().short_name())) }
-                            td { (planned.tokens_kept) }
-                            td { @if planned.dropped > 0 {
-                                (planned.dropped) " of " (planned.kept.saturating_add(planned.dropped))
-                            } }
-                            td { (left_out_because(planned)) }
-                        }
-                    }
-                }
-            }
+            (wide_table("What the model was shown", &["Source", "Tokens sent", "Left out", "Why"], &rows))
         }
     }
 }
