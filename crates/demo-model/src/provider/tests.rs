@@ -335,6 +335,7 @@ fn with_attachments(input: &str, files: &[(&str, &str, Option<&str>)]) -> ModelR
     request.messages = vec![ChatMessage::User {
         text: Redacted::cleaned(input.to_owned()),
         attachments: attachments.collect(),
+        said: None,
     }];
     request
 }
