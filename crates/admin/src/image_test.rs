@@ -7,6 +7,7 @@ use std::sync::Arc;
 use futures::StreamExt;
 use palyra_ports::ModelProvider;
 use palyra_types::attachment::{Attachment, AttachmentBody, RenderedAttachment};
+use palyra_types::data_delimiter::DataDelimiter;
 use palyra_types::model::{ChatMessage, ModelPiece, ModelRef, ModelRequest};
 use palyra_types::sampling::SamplingOptions;
 use palyra_types::tool::ToolCatalog;
@@ -63,12 +64,17 @@ fn request(model: &ModelRef) -> ModelRequest {
         body: AttachmentBody::Blob { index: 0 },
     };
     let data = Some(PICTURE.into());
-    let attachments = vec![RenderedAttachment { attachment: Arc::new(attachment), place: None, data }];
+    let attachments = vec![RenderedAttachment {
+        attachment: Arc::new(attachment),
+        place: None,
+        data,
+        delimiter: DataDelimiter::default(),
+    }];
     let text = "Which colour is this picture? Answer with one word.".into();
     ModelRequest {
         model: model.clone(),
         system: "Answer with one word.".into(),
-        messages: vec![ChatMessage::User { text, attachments }],
+        messages: vec![ChatMessage::User { text, attachments, said: None }],
         tools: Arc::new(ToolCatalog::default()),
         client_tools: None,
         output_tokens_max: Some(OUTPUT_TOKENS_MAX),

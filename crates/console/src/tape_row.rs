@@ -8,6 +8,7 @@ use palyra_wire::v1;
 use palyra_wire::v1::tape_entry::Event;
 
 use crate::markdown::markdown;
+use crate::page_parts::wide_table;
 use crate::wording::{approval_mark, line, line_or, risk_mark, spaced};
 
 /// Characters of an output that a row has, at most; the rest is on the tape.
@@ -181,7 +182,7 @@ fn content_of(event: &Event) -> RowContent {
 
 fn of_model(event: &Event) -> RowContent {
     match event {
-        Event::ModelRequested(asked) => quiet(html! { span.muted { "Asked " (line(&asked.model)) "." } }),
+        Event::ModelRequested(asked) => quiet(request(asked)),
         Event::ModelReasoning(reasoning) => quiet(html! {
             details { summary { "Reasoning" } div.text { (clean_text(&reasoning.text)) } }
         }),
@@ -199,6 +200,39 @@ fn of_model(event: &Event) -> RowContent {
             @if !gone.detail.is_empty() { (line(&gone.detail)) }
         }),
         _ => quiet(html! {}),
+    }
+}
+
+/// What a model was asked with: the sources of the request, and what was left out of it and why.
+fn request(asked: &v1::ModelRequested) -> Markup {
+    let model = line(&asked.model);
+    if asked.sources.is_empty() {
+        return html! { span.muted { "Asked " (model) "." } };
+    }
+    let rows = html! {
+        @for planned in &asked.sources {
+            tr {
+                td { (spaced(planned.source().short_name())) }
+                td { (planned.tokens_kept) }
+                td { @if planned.dropped > 0 {
+                    (planned.dropped) " of " (planned.kept.saturating_add(planned.dropped))
+                } }
+                td { (left_out_because(planned)) }
+            }
+        }
+    };
+    html! {
+        details {
+            summary { span.muted { "Asked " (model) " with about " (asked.tokens_estimated) " tokens" } }
+            (wide_table("What the model was shown", &["Source", "Tokens sent", "Left out", "Why"], &rows))
+        }
+    }
+}
+
+fn left_out_because(planned: &v1::ContextSourcePlan) -> &'static str {
+    match planned.dropped_because() {
+        v1::ContextDropReason::Unspecified => "",
+        v1::ContextDropReason::Window => "the window is too small",
     }
 }
 

@@ -54,7 +54,7 @@ pub(super) fn findings(messages: &[ChatMessage]) -> Vec<ToolFinding> {
                     asked.insert(&call.call.0, arguments);
                 }
             }
-            ChatMessage::ToolResult { call, tool, text, status } => out.push(ToolFinding {
+            ChatMessage::ToolResult { call, tool, text, status, .. } => out.push(ToolFinding {
                 tool: tool.clone(),
                 arguments: asked.get(call.0.as_str()).cloned().unwrap_or_default(),
                 text: text.expose().clone(),

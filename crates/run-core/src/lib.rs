@@ -38,12 +38,6 @@ pub mod loop_guard;
 
 pub mod grant;
 
-pub mod transcript;
-
-pub mod prompt;
-
-pub mod session_history;
-
 pub mod coalesce;
 
 #[cfg(test)]

@@ -8,10 +8,8 @@ use std::time::Duration;
 use palyra_types::event::{
     AbandonCause, ModelEvent, ModelMessage, ModelRequested, NextAttempt, RunEvent, TapeEvent,
 };
-use palyra_types::model::{ModelRef, TokenUsage, UsageSource};
+use palyra_types::model::{BYTES_PER_TOKEN_ESTIMATED, ModelRef, TokenUsage, UsageSource};
 use palyra_types::{Attempt, Redacted, TapeSeq, Timestamp};
-
-use crate::prompt::BYTES_PER_TOKEN_ESTIMATED;
 
 /// Restarts that may catch the model requests of one turn shortly after they were made; with the last of them the run
 /// waits for a person, because the request itself may be what ends the daemon.

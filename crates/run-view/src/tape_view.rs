@@ -20,7 +20,8 @@ pub(super) fn place(entry: &v1::TapeEntry) -> String {
 pub(super) fn beside(event: &Event) -> Option<String> {
     let told = match event {
         Event::ModelRequested(requested) => {
-            format!("turn {}: asked {}", requested.turn, clean_line(&requested.model, WORDS_CHARS_MAX))
+            let model = clean_line(&requested.model, WORDS_CHARS_MAX);
+            format!("turn {}: asked {model}{}", requested.turn, context_shown(requested))
         }
         Event::ModelMessage(message) => {
             let calls = match message.proposals {
@@ -48,6 +49,27 @@ pub(super) fn beside(event: &Event) -> Option<String> {
         _ => return None,
     };
     Some(told)
+}
+
+/// Says what a request holds, source by source, and what was left out of it; nothing on tapes of older versions.
+fn context_shown(requested: &v1::ModelRequested) -> String {
+    if requested.sources.is_empty() {
+        return String::new();
+    }
+    let name = |planned: &v1::ContextSourcePlan| planned.source().short_name().to_owned();
+    let kept = requested.sources.iter().filter(|planned| planned.tokens_kept > 0);
+    let kept: Vec<String> =
+        kept.map(|planned| format!("{} {}", name(planned), planned.tokens_kept)).collect();
+    let left_out = requested.sources.iter().filter(|planned| planned.dropped > 0).map(|planned| {
+        let all = planned.kept.saturating_add(planned.dropped);
+        let why = match planned.dropped_because() {
+            v1::ContextDropReason::Window => "the window is too small",
+            v1::ContextDropReason::Unspecified => "no reason given",
+        };
+        format!("; left out {} of {all} of {}: {why}", planned.dropped, name(planned))
+    });
+    let total = count(requested.tokens_estimated, "token");
+    format!(", about {total} ({}){}", kept.join(", "), left_out.collect::<String>())
 }
 
 /// Returns a line for each call of a function of the client.

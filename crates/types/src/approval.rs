@@ -266,3 +266,12 @@ pub struct StoredGrantRecord {
     /// The entry that gave it.
     pub seq: Seq,
 }
+
+/// Returns what happened, with what a person said of it behind it.
+#[must_use]
+pub fn note_behind(text: &'static str, note: &Redacted<String>) -> Redacted<String> {
+    Redacted::from(text).zip(note.clone()).map(|(text, note)| match note.trim() {
+        "" => text,
+        note => format!("{text}: {note}"),
+    })
+}

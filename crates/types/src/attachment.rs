@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use crate::data_delimiter::DataDelimiter;
 use crate::{Redacted, RunId, TapeSeq};
 
 /// Attachments of one input, at most.
@@ -73,6 +74,8 @@ pub struct RenderedAttachment {
     pub place: Option<BlobRef>,
     /// Its bytes, once they are read: images for models that see, otherwise `None`.
     pub data: Option<Blob>,
+    /// What its text is enclosed in where a model reads it.
+    pub delimiter: DataDelimiter,
 }
 
 impl Attachment {

@@ -13,6 +13,7 @@ mod effect;
 pub mod kind;
 mod log;
 mod model;
+mod context_plan;
 mod policy;
 mod run;
 mod session;
@@ -21,11 +22,10 @@ mod tool;
 pub use crate::digest::ContentDigest;
 pub use access::{AccessEvent, ActRefused, AgentEvent, TokenCreated};
 pub use approval::ApprovalEvent;
+pub use context_plan::{ContextPlan, ContextSource, DropReason, PlannedSource};
 pub use effect::EffectEvent;
 pub use log::{EpochSealing, LogEvent};
-pub use model::{
-    AbandonCause, ContextPlan, DropReason, ModelEvent, ModelMessage, ModelRequested, NextAttempt,
-};
+pub use model::{AbandonCause, ModelEvent, ModelMessage, ModelRequested, NextAttempt};
 pub use policy::PolicyEvent;
 pub use run::{ClientToolsAnswered, HeldCause, LoopGuard, RunEvent, RunFinished, RunStarted};
 pub use session::*;

@@ -25,6 +25,7 @@ pub mod shell_line;
 pub mod spelling;
 pub mod argument_meaning;
 pub mod surface;
+pub mod data_delimiter;
 pub mod model;
 pub mod sampling;
 pub mod tool;

@@ -4,8 +4,9 @@ use palyra_types::Redacted;
 use palyra_types::attachment::Attachment;
 use palyra_types::effect::ToolOutput;
 use palyra_types::event::{
-    ApprovalEvent, DecidedBy, ModelEvent, ModelMessage, ModelRequested, RunEvent, RunFinished, RunStarted,
-    TapeEvent, ToolDecided, ToolEvent, ToolFinished, ToolProposed, ToolStarted,
+    ApprovalEvent, ContextSource, DecidedBy, DropReason, ModelEvent, ModelMessage, ModelRequested,
+    PlannedSource, RunEvent, RunFinished, RunStarted, TapeEvent, ToolDecided, ToolEvent, ToolFinished,
+    ToolProposed, ToolStarted,
 };
 use palyra_types::model::ModelRef;
 use palyra_types::run::RunLimits;
@@ -197,6 +198,31 @@ fn model_requested(requested: &ModelRequested) -> v1::ModelRequested {
         instructions_digest: hex(&context.instructions_digest),
         catalog_digest: hex(&context.catalog_digest),
         oldest_seq: context.oldest_seq.map(|seq| seq.0),
+        sources: context.sources.iter().map(planned_source).collect(),
+    }
+}
+
+fn planned_source(planned: &PlannedSource) -> v1::ContextSourcePlan {
+    let source = match planned.source {
+        ContextSource::Instructions => v1::ContextSource::Instructions,
+        ContextSource::Agent => v1::ContextSource::Agent,
+        ContextSource::Skills => v1::ContextSource::Skills,
+        ContextSource::Tools => v1::ContextSource::Tools,
+        ContextSource::History => v1::ContextSource::History,
+        ContextSource::Rounds => v1::ContextSource::Rounds,
+        ContextSource::Input => v1::ContextSource::Input,
+    };
+    let because = match planned.dropped_because {
+        None => v1::ContextDropReason::Unspecified,
+        Some(DropReason::Window) => v1::ContextDropReason::Window,
+    };
+    v1::ContextSourcePlan {
+        source: source.into(),
+        kept: planned.kept,
+        dropped: planned.dropped,
+        tokens_kept: planned.tokens_kept,
+        tokens_dropped: planned.tokens_dropped,
+        dropped_because: because.into(),
     }
 }
 

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use palyra_types::Redacted;
 use palyra_types::attachment::{Attachment, AttachmentBody, RenderedAttachment};
+use palyra_types::data_delimiter::DataDelimiter;
 use palyra_types::model::{CallId, ModelRef, RawModelAnswer, RenderedCall, ToolResultStatus};
 use palyra_types::sampling::SamplingOptions;
 use palyra_types::tool::{
@@ -95,6 +96,7 @@ async fn play(mut request: ModelRequest, tool: impl Fn(&str, &str) -> Result<Str
                     tool: call.tool.clone(),
                     text: Redacted::cleaned(text),
                     status,
+                    delimiter: DataDelimiter::default(),
                 }
             })
             .collect();
@@ -162,6 +164,7 @@ async fn rounds_that_were_dropped_from_the_request_are_not_served_again() {
         tool: call.tool,
         text: "x".into(),
         status,
+        delimiter: DataDelimiter::default(),
     });
     let said = play(ask_all, |_, _| Ok("y".to_owned())).await;
     assert_eq!(said[1], r#"read_file {"path":"c.md"}"#);
@@ -179,7 +182,9 @@ async fn an_earlier_conversation_does_not_count() {
         continuation: None,
     });
     let status = ToolResultStatus::Succeeded;
-    ask.messages.push(ChatMessage::ToolResult { call: call.call, tool: call.tool, text: "x".into(), status });
+    let delimiter = DataDelimiter::default();
+    let (call, tool, text) = (call.call, call.tool, "x".into());
+    ask.messages.push(ChatMessage::ToolResult { call, tool, text, status, delimiter });
     ask.messages.push(ChatMessage::user("read b.md".into()));
     let said = play(ask, |_, _| Ok("y".to_owned())).await;
     assert_eq!(said[1], r#"read_file {"path":"b.md"}"#);
@@ -268,7 +273,8 @@ async fn an_answer_to_a_question_goes_on_with_what_was_asked_for() {
     ask_all.messages.push(ChatMessage::Assistant { text: "".into(), calls, continuation: None });
     let text = "the person answered; their words follow".into();
     let status = ToolResultStatus::Succeeded;
-    ask_all.messages.push(ChatMessage::ToolResult { call: call.call, tool, text, status });
+    let delimiter = DataDelimiter::default();
+    ask_all.messages.push(ChatMessage::ToolResult { call: call.call, tool, text, status, delimiter });
     ask_all.messages.push(ChatMessage::user("Herons by night".into()));
     let said = play(ask_all, |_, _| Ok("created title.txt: 15 bytes, sha256 0".to_owned())).await;
     assert_eq!(said[1], r#"write_file {"path":"title.txt","content":"Herons by night"}"#);
@@ -336,10 +342,12 @@ fn with_attachments(input: &str, files: &[(&str, &str, Option<&str>)]) -> ModelR
         }),
         place: None,
         data: None,
+        delimiter: DataDelimiter::default(),
     });
     request.messages = vec![ChatMessage::User {
         text: Redacted::cleaned(input.to_owned()),
         attachments: attachments.collect(),
+        said: None,
     }];
     request
 }
@@ -684,6 +692,7 @@ proptest! {
             let status = ToolResultStatus::Succeeded;
             request.messages.extend(calls.into_iter().map(|call| ChatMessage::ToolResult {
                 call: call.call, tool: call.tool, text: Redacted::cleaned(found.clone()), status,
+                delimiter: DataDelimiter::default(),
             }));
         }
         prop_assert_eq!(answers, 1);

@@ -1,7 +1,8 @@
 //! Stored forms of what passes between a run and a model.
 
 use palyra_types::event::{
-    AbandonCause, ContextPlan, ModelEvent, ModelMessage, ModelRequested, NextAttempt, TapeEvent,
+    AbandonCause, ContextPlan, DropReason, ModelEvent, ModelMessage, ModelRequested, NextAttempt,
+    PlannedSource, TapeEvent,
 };
 use palyra_types::model::ProviderContinuation;
 use palyra_types::{Attempt, Redacted, Seq, TapeSeq, Timestamp};
@@ -53,6 +54,7 @@ fn encode_requested(requested: &ModelRequested) -> EncodedParts {
             tokens_estimated: context.tokens_estimated,
             instructions_digest: unless_zero(&context.instructions_digest),
             catalog_digest: unless_zero(&context.catalog_digest),
+            sources: context.sources.iter().map(encode_source).collect(),
         },
         &store::ModelRequestedPayload { model: redacted_model_name(&requested.model) },
     )
@@ -61,24 +63,47 @@ fn encode_requested(requested: &ModelRequested) -> EncodedParts {
 pub(super) fn decode_requested(facts: &[u8], payload: &[u8]) -> ReadResult<TapeEvent> {
     let facts = store::ModelRequestedFacts::decode(facts)?;
     let payload = store::ModelRequestedPayload::decode(payload)?;
-    let dropped_because = match facts.dropped_because {
-        0 => None,
-        number => Some(StoredEnum::from_stored(number)?),
-    };
     Ok(TapeEvent::Model(ModelEvent::Requested(ModelRequested {
         attempt: Attempt(facts.attempt),
         turn: facts.turn,
         context: ContextPlan {
             messages_kept: facts.messages_kept,
             messages_dropped: facts.messages_dropped,
-            dropped_because,
+            dropped_because: drop_reason(facts.dropped_because)?,
             oldest_seq: facts.oldest_seq.map(Seq),
             tokens_estimated: facts.tokens_estimated,
             instructions_digest: fixed_or_zero(&facts.instructions_digest)?,
             catalog_digest: fixed_or_zero(&facts.catalog_digest)?,
+            sources: facts.sources.iter().map(decode_source).collect::<ReadResult<_>>()?,
         },
         model: redacted_model_ref(payload.model.as_ref()),
     })))
+}
+
+fn encode_source(planned: &PlannedSource) -> store::PlannedSource {
+    store::PlannedSource {
+        source: planned.source.to_stored(),
+        kept: planned.kept,
+        dropped: planned.dropped,
+        tokens_kept: planned.tokens_kept,
+        tokens_dropped: planned.tokens_dropped,
+        dropped_because: planned.dropped_because.map_or(0, StoredEnum::to_stored),
+    }
+}
+
+fn decode_source(planned: &store::PlannedSource) -> ReadResult<PlannedSource> {
+    Ok(PlannedSource {
+        source: StoredEnum::from_stored(planned.source)?,
+        kept: planned.kept,
+        dropped: planned.dropped,
+        tokens_kept: planned.tokens_kept,
+        tokens_dropped: planned.tokens_dropped,
+        dropped_because: drop_reason(planned.dropped_because)?,
+    })
+}
+
+fn drop_reason(number: i32) -> ReadResult<Option<DropReason>> {
+    if number == 0 { Ok(None) } else { StoredEnum::from_stored(number).map(Some) }
 }
 
 fn encode_text(attempt: Attempt, text: &Redacted<String>) -> EncodedParts {

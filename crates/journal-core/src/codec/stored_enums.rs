@@ -3,7 +3,9 @@
 use palyra_types::access::{AccessScope, CredentialKind, PrincipalKind, Role};
 use palyra_types::approval::{ApprovalState, ApproverPresence, AtExpiry, SeparationRule};
 use palyra_types::effect::{EffectResolution, OutputRest};
-use palyra_types::event::{DropReason, HeldCause, LoopGuard, NextAttempt, UnknownOutcomeCause};
+use palyra_types::event::{
+    ContextSource, DropReason, HeldCause, LoopGuard, NextAttempt, UnknownOutcomeCause,
+};
 use palyra_types::model::{FinishReason, ModelFailureClass, UsageSource};
 use palyra_types::posture::Posture;
 use palyra_types::proof::{ErasureReason, ReopenReason};
@@ -82,6 +84,7 @@ stored_enum!(CallsPerAnswer, CallsPerAnswer, One Several);
 stored_enum!(UnlockOutcome, UnlockOutcome, Opened Wrong);
 stored_enum!(UsageSource, UsageSource, Reported Estimated);
 stored_enum!(DropReason, DropReason, Window);
+stored_enum!(ContextSource, ContextSource, Instructions Agent Skills Tools History Rounds Input);
 stored_enum!(FinishReason, Finish, Stop Length ToolCalls ContentFilter Other);
 stored_enum!(ModelFailureClass, ModelFailureClass,
     Auth Permission RateLimit Quota Transient Permanent ContextExceeded ContentPolicy Malformed Network

@@ -150,13 +150,15 @@ fn response_format(format: &ResponseFormat) -> Value {
 
 fn message(message: &ChatMessage) -> Option<Value> {
     match message {
-        ChatMessage::User { text, attachments } if attachments.is_empty() => {
-            Some(json!({"role": "user", "content": text.expose()}))
+        ChatMessage::User { text, attachments, said } if attachments.is_empty() => {
+            let words = ChatMessage::words_with_time(text.expose(), said.as_deref());
+            Some(json!({"role": "user", "content": words}))
         }
-        ChatMessage::User { text, attachments } => {
+        ChatMessage::User { text, attachments, said } => {
             let mut parts: Vec<Value> = attachments.iter().map(attached).collect();
             if !text.expose().is_empty() {
-                parts.push(json!({"type": "text", "text": text.expose()}));
+                let words = ChatMessage::words_with_time(text.expose(), said.as_deref());
+                parts.push(json!({"type": "text", "text": words}));
             }
             Some(json!({"role": "user", "content": plain(&parts).unwrap_or_else(|| parts.into())}))
         }
@@ -170,10 +172,11 @@ fn message(message: &ChatMessage) -> Option<Value> {
             let calls: Vec<Value> = calls.iter().map(call).collect();
             Some(json!({"role": "assistant", "content": content, "tool_calls": calls}))
         }
-        ChatMessage::ToolResult { call, text, status, .. } => {
+        ChatMessage::ToolResult { call, tool, text, status, delimiter } => {
+            let data = delimiter.enclose(tool.as_str(), text.expose());
             let content = match status {
-                ToolResultStatus::Succeeded => text.expose().clone(),
-                ToolResultStatus::Failed => format!("The tool did not succeed: {}", text.expose()),
+                ToolResultStatus::Succeeded => data,
+                ToolResultStatus::Failed => format!("The tool did not succeed:\n{data}"),
             };
             Some(json!({"role": "tool", "tool_call_id": call.0, "content": content}))
         }

@@ -9,6 +9,7 @@ use palyra_providers::{GuardLimits, guarded};
 use palyra_testkit::model_server::{Behaviour, Reply};
 use palyra_testkit::{FakeClock, Script, ScriptedProvider};
 use palyra_types::Redacted;
+use palyra_types::data_delimiter::DataDelimiter;
 use palyra_types::model::{CallId, ChatMessage, FinishReason, ModelRequest, RenderedCall, ToolResultStatus};
 
 use crate::support::{Subject, read, request};
@@ -46,6 +47,7 @@ async fn conforms(provider: &dyn ModelProvider, model: &str) {
         tool: proposal.tool.clone(),
         text: "# Heron 4711\n\nCounts herons by night.\n".into(),
         status: ToolResultStatus::Succeeded,
+        delimiter: DataDelimiter([9; 8]),
     });
     let given = read(provider, &request).await;
     let answer = given.end.expect("an answer");
@@ -73,6 +75,7 @@ async fn any_history_is_taken(provider: &dyn ModelProvider, mut request: ModelRe
             tool: odd.tool,
             text: "".into(),
             status: ToolResultStatus::Failed,
+            delimiter: DataDelimiter([8; 8]),
         },
         ChatMessage::user("Hello".into()),
         ChatMessage::user("\u{0}\u{1f600}".into()),

@@ -8,6 +8,7 @@ use palyra_providers::{AnthropicMessagesConfig, Secret};
 use palyra_testkit::model_server::{Behaviour, ModelServer, Reply, Stop, Tokens};
 use palyra_types::Redacted;
 use palyra_types::attachment::{Attachment, AttachmentBody, RenderedAttachment};
+use palyra_types::data_delimiter::DataDelimiter;
 use palyra_types::model::{
     CallId, ChatMessage, FinishReason, ModelFailureClass, ModelRequest, ProviderContinuation, RawModelAnswer,
     RenderedCall, ResponseFormat, ToolResultStatus,
@@ -49,6 +50,7 @@ fn go_on(request: &mut ModelRequest, text: &str, answer: &RawModelAnswer) {
         tool: ToolName::new("read_file"),
         text: "body".into(),
         status: ToolResultStatus::Succeeded,
+        delimiter: DataDelimiter::default(),
     });
     request.messages.extend(results);
 }
@@ -115,6 +117,7 @@ async fn images_and_files_are_shown_at_both_formats() {
             }),
             place: None,
             data: data.map(|bytes| Redacted::cleaned(Arc::from(bytes))),
+            delimiter: DataDelimiter::default(),
         };
         let blob = || AttachmentBody::Blob { index: 0 };
         let mut request = subject.request("");
@@ -125,6 +128,7 @@ async fn images_and_files_are_shown_at_both_formats() {
                 file("b.zip", "application/zip", blob(), None),
                 file("c.md", "text/markdown", AttachmentBody::Text("# C".into()), None),
             ],
+            said: None,
         }];
         let given = read(provider.as_ref(), &request).await;
         given.end.expect("an answer");

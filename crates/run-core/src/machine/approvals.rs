@@ -5,6 +5,7 @@
 
 use palyra_types::approval::{
     ApprovalDecision, ApprovalState, ApprovalVoted, GrantBounds, GrantScope, StoredGrant, StoredGrantRequest,
+    note_behind,
 };
 use palyra_types::effect::EffectPlan;
 use palyra_types::event::{ApprovalEvent, DecidedBy, TapeEvent};
@@ -18,7 +19,6 @@ use super::step::{ApprovalEnd, Step};
 use super::{HoldState, RunError, RunStateMachine};
 use crate::approvals::{PendingApproval, is_eligible};
 use crate::input::{AnswerStage, JudgedAnswer};
-use crate::transcript::with_note;
 
 pub(super) const TOOL_CHANGED: &str = "the tool changed after it was asked; the call may be proposed again";
 const EXPIRED: &str = "no person answered the approval of this call in time";
@@ -120,7 +120,7 @@ pub(super) fn answered(step: &mut Step, stage: &AnswerStage) {
     match answer.decision {
         ApprovalDecision::Deny => {
             step.resolve(&pending, ApprovalEnd::by_person(ApprovalState::Denied, answer));
-            let text = with_note("a person denied this call", &answer.note);
+            let text = note_behind("a person denied this call", &answer.note);
             let decided_by = DecidedBy::Approval(pending.approval);
             let ruling = CallRuling {
                 decided_by,
@@ -144,7 +144,7 @@ fn approve(step: &mut Step, pending: &PendingApproval, said: &JudgedAnswer) {
     let Some(call) = step.machine.tools.get(pending.effect) else { return };
     let (effect, before) = (pending.effect, call.terms);
     if judged.verdict == ToolVerdict::Deny {
-        let note = with_note("policy denies this call by now", &judged.explanation);
+        let note = note_behind("policy denies this call by now", &judged.explanation);
         step.resolve(pending, ApprovalEnd::by_nobody(ApprovalState::Denied, note));
         let ruling = CallRuling::deny(judged.reason, judged.explanation.clone());
         rule(step, effect, CallRuling { judged: Some(judged), ..ruling });

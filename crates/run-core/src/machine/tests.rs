@@ -17,3 +17,4 @@ mod reference;
 mod restarts;
 mod rounds;
 mod steering;
+mod transcript;

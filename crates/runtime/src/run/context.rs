@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use jiff::tz::TimeZone;
+use palyra_context::prompt::{ContextTooLarge, PastRun, PromptInputs, Segment, assemble, request_tokens_max};
+use palyra_context::system_texts::SystemTexts;
 use palyra_ports::StaticText;
-use palyra_run_core::prompt::{ContextTooLarge, PastRun, PromptInputs, assemble, request_tokens_max};
-use palyra_types::Content;
 use palyra_types::client_tool::ClientToolOffer;
-use palyra_types::event::{ContextPlan, RunEvent, TapeEvent};
+use palyra_types::event::{ContextPlan, ContextSource, RunEvent, TapeEvent};
 use palyra_types::model::{ModelRef, ModelRequest};
+use palyra_types::{Content, Timestamp};
 
 use crate::run::state::AgentRunLoopState;
 use crate::run_context::RunContext;
@@ -20,6 +22,8 @@ pub(super) struct ContextSource<'a> {
     pub(super) run_context: &'a RunContext,
     /// What this run sees, oldest first.
     pub(super) history: &'a [PastRun],
+    /// The zone of the person whose run it is.
+    pub(super) zone: TimeZone,
 }
 
 /// Which request is wanted.
@@ -31,6 +35,8 @@ pub(super) struct RequestSpec<'a> {
     pub(super) tokens: Option<u64>,
     /// How many tokens the run may still write.
     pub(super) output_tokens_left: u64,
+    /// The time of events that are not committed yet.
+    pub(super) now: Timestamp,
 }
 
 /// A request with its plan, and the texts that the plan names by digest.
@@ -65,7 +71,7 @@ impl ContextSource<'_> {
         wanted: RequestSpec<'_>,
     ) -> Result<PreparedInput, ContextTooLarge> {
         let mut transcript = state.transcript.clone();
-        fresh.iter().for_each(|event| transcript.push(event));
+        fresh.iter().for_each(|event| transcript.push(event, wanted.now));
         let started = state.started.as_ref().or_else(|| {
             fresh.iter().find_map(|event| {
                 if let TapeEvent::Run(RunEvent::Started(started)) = event { Some(started) } else { None }
@@ -79,8 +85,10 @@ impl ContextSource<'_> {
         let agent = started.and_then(|started| self.run_context.views.agents.by_id(started.agent));
         let skills = started.map_or(&[][..], |started| &started.skills);
         let of_agent = agent.as_ref().map(|agent| agent.profile.instructions.expose().as_str());
-        let instructions =
-            self.instructions(of_agent, self.run_context.views.skills.section(skills).as_deref());
+        let of_skills = self.run_context.views.skills.section(skills);
+        let shipped = Arc::clone(&self.run_context.ports.config.borrow().instructions);
+        let system = SystemTexts::new(&shipped, of_agent, of_skills.as_deref());
+        let instructions: Arc<str> = system.joined().into();
         let client_tools = latest_offer(state, fresh);
         let tools = agent.as_ref().and_then(|agent| agent.profile.tools.as_deref());
         // A client that performs functions of its own is offered these alone.
@@ -89,11 +97,12 @@ impl ContextSource<'_> {
         let offered_bytes = client_tools.as_ref().map_or(0, |offer| offer.content_bytes());
         let answer_max = client_tools.as_ref().and_then(|offer| offer.answer_tokens_max);
         let instructions_digest = palyra_ledger::sha256(instructions.as_bytes());
+        let mut segments = system.segments();
+        segments.push(Segment::outside(ContextSource::Tools, catalog.text.len() + offered_bytes));
+        segments.extend(self.history.iter().map(Segment::past));
+        segments.extend(Segment::current(transcript.messages(&self.zone)));
         let prompt = assemble(PromptInputs {
-            instructions: &instructions,
-            history: self.history,
-            current: transcript.messages(),
-            catalog_bytes: catalog.text.len() + offered_bytes,
+            segments,
             window_tokens,
             tokens_wished: wanted.tokens,
             instructions_digest,
@@ -117,12 +126,5 @@ impl ContextSource<'_> {
             StaticText { sha256: catalog.sha256, body: Arc::clone(&catalog.text) },
         ];
         Ok(PreparedInput { request, plan: prompt.plan, statics: self.run_context.not_yet_stored(statics) })
-    }
-
-    fn instructions(&self, of_agent: Option<&str>, of_skills: Option<&str>) -> Arc<str> {
-        let shipped = Arc::clone(&self.run_context.ports.config.borrow().instructions);
-        let more: Vec<_> =
-            [of_agent, of_skills].into_iter().flatten().filter(|text| !text.is_empty()).collect();
-        if more.is_empty() { shipped } else { format!("{shipped}\n\n{}", more.join("\n\n")).into() }
     }
 }

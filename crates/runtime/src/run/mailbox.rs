@@ -1,8 +1,8 @@
 //! What enters a run actor, and how one leaves.
 
+use palyra_context::prompt::PastRun;
 use palyra_ports::{AppendError, Guard, NewEntry, ReadError};
 use palyra_run_core::RunInput;
-use palyra_run_core::prompt::PastRun;
 use palyra_types::access::ActorIdentity;
 use palyra_types::attachment::Blob;
 use palyra_types::client_tool::ClientToolOffer;

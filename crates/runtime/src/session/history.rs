@@ -3,14 +3,14 @@
 //! Rendered from tapes by the pure transcript. A session that branched off another one begins with what that one had said
 //! up to there; nothing of it is copied. What of it a run sees is the history's to say. Begin at [`load_history`].
 
+use palyra_context::session_history::{
+    HISTORY_BYTES_MAX, HISTORY_RUNS_MAX, OvertakesEarlier, RESETS_MAX, SessionHistory, VisibleRun,
+    overtakes_once_begun, size_of,
+};
 use palyra_journal_core::families::{resets, runs};
 use palyra_journal_core::family::QueryFamilies;
 use palyra_ports::ReadError;
 use palyra_ports::read_records::{RECORD_PAGE_ROWS_MAX, RunFilter, RunQuery};
-use palyra_run_core::session_history::{
-    HISTORY_BYTES_MAX, HISTORY_RUNS_MAX, OvertakesEarlier, RESETS_MAX, SessionHistory, VisibleRun,
-    overtakes_once_begun, size_of,
-};
 use palyra_types::run::{InputDelivery, RunRecord};
 use palyra_types::session::{BranchPoint, OrchestratorSessionRecord, SessionRef};
 use palyra_types::{RunId, Seq, TapeSeq};

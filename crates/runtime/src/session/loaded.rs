@@ -4,10 +4,10 @@
 
 use std::collections::VecDeque;
 
+use palyra_context::session_history::SessionHistory;
 use palyra_journal_core::families::runs;
 use palyra_journal_core::family::QueryFamilies;
 use palyra_ports::read_records::{RECORD_PAGE_ROWS_MAX, RunFilter, RunQuery};
-use palyra_run_core::session_history::SessionHistory;
 use palyra_types::run::{InputDelivery, RunLifecycleState, RunPhase, RunRecord, WaitReason};
 use palyra_types::session::SessionRef;
 use palyra_types::{AgentId, RunId, Seq, TapeSeq};

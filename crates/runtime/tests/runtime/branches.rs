@@ -1,7 +1,7 @@
 //! A branch equals its prefix: its first request is what the source had said up to there, whatever happened
 //! before and whatever happens to the source later.
 
-use palyra_run_core::transcript::Transcript;
+use palyra_context::transcript::Transcript;
 use palyra_runtime::RequestError;
 use palyra_runtime::session::{BranchRequest, ExistingSession, ResetMode, ResolvedSession, SessionSelector};
 use palyra_testkit::scripted_tools::{COUNT, LOOK};
@@ -286,7 +286,7 @@ fn rendered<'a>(run: RunId, entries: impl Iterator<Item = &'a JournalEventRecord
     let mut transcript = Transcript::new(run);
     for entry in entries {
         let JournalEvent::Tape(event) = &entry.event else { panic!("a tape's entry") };
-        transcript.push(event);
+        transcript.push(event, entry.time);
     }
-    transcript.messages()
+    transcript.messages(&jiff::tz::TimeZone::UTC)
 }

@@ -5,8 +5,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use palyra_context::transcript::Transcript;
 use palyra_run_core::RunStateMachine;
-use palyra_run_core::transcript::Transcript;
 use palyra_types::approval::{ApprovalState, ApprovalTerms, SeparationRule};
 use palyra_types::effect::EffectResolution;
 use palyra_types::event::{ApprovalEvent, ModelEvent, NextAttempt, RunEvent, TapeEvent, ToolEvent};
@@ -363,8 +363,8 @@ impl RunView {
             return ModelInput::Part;
         }
         let mut transcript = Transcript::new(self.run);
-        self.tape[..=at].iter().for_each(|entry| transcript.push(&entry.event));
-        ModelInput::Whole(transcript.messages())
+        self.tape[..=at].iter().for_each(|entry| transcript.push(&entry.event, entry.time));
+        ModelInput::Whole(transcript.messages(&jiff::tz::TimeZone::UTC))
     }
 
     /// Returns the entries committed so far.

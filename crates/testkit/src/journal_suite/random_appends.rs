@@ -17,10 +17,10 @@ use palyra_types::approval::ApproverPresence;
 use palyra_types::attachment::{Attachment, AttachmentBody};
 use palyra_types::effect::{OutputRest, ToolOutput};
 use palyra_types::event::{
-    AbandonCause, AccessEvent, ActRefused, AgentEvent, Bookmark, ContentDigest, ContextPlan, DropReason,
-    HeldCause, JournalEvent, LoopGuard, ModelEvent, ModelMessage, ModelRequested, NextAttempt, PolicyEvent,
-    RunEvent, RunFinished, RunStarted, SessionEvent, TapeEvent, TokenCreated, ToolDecided, ToolEvent,
-    ToolFinished, ToolProposed, ToolStarted,
+    AbandonCause, AccessEvent, ActRefused, AgentEvent, Bookmark, ContentDigest, ContextPlan, ContextSource,
+    DropReason, HeldCause, JournalEvent, LoopGuard, ModelEvent, ModelMessage, ModelRequested, NextAttempt,
+    PolicyEvent, RunEvent, RunFinished, RunStarted, SessionEvent, TapeEvent, TokenCreated, ToolDecided,
+    ToolEvent, ToolFinished, ToolProposed, ToolStarted,
 };
 use palyra_types::model::{ModelRef, ProviderContinuation, ResponseFormat, TokenUsage, UsageSource};
 use palyra_types::run::{CancelReason, IdempotencyDigest, InputDelivery, RunLimits, Surface, UserInput};
@@ -177,7 +177,8 @@ impl RandomAppends {
 
     fn principal_event(&mut self) -> AccessEvent {
         let principal = PrincipalId::from_parts(9, self.below(5).into());
-        match self.below(8) {
+        match self.below(9) {
+            6 => AccessEvent::TimeZoneSet { principal, time_zone: self.text() },
             0 => AccessEvent::PrincipalRenamed { principal, name: self.text() },
             1 => AccessEvent::RoleGiven { principal, role: self.one_of(&Role::ALL) },
             2 => AccessEvent::PrincipalDisabled { principal },
@@ -337,6 +338,20 @@ impl RandomAppends {
         }
     }
 
+    fn planned_sources(&mut self) -> Vec<PlannedSource> {
+        let all = [ContextSource::Instructions, ContextSource::History, ContextSource::Input];
+        let row = |me: &mut Self, source| PlannedSource {
+            source,
+            kept: me.number(),
+            dropped: me.number(),
+            tokens_kept: me.entropy.next_u64(),
+            tokens_dropped: me.entropy.next_u64(),
+            dropped_because: me.maybe(|_| DropReason::Window),
+        };
+        let length = usize::try_from(self.below(4)).unwrap_or(0);
+        all[..length].iter().map(|source| row(self, *source)).collect()
+    }
+
     fn model_event(&mut self) -> TapeEvent {
         let attempt = Attempt(self.number());
         match self.below(6) {
@@ -351,6 +366,7 @@ impl RandomAppends {
                     tokens_estimated: self.entropy.next_u64(),
                     instructions_digest: self.digest(),
                     catalog_digest: self.digest(),
+                    sources: self.planned_sources(),
                 },
                 model: Redacted::cleaned(self.maybe(Self::model)),
             })),

@@ -2,6 +2,7 @@
 //!
 //! Owns the variants, their fields and the class of each content field; stored numbers are in the registry of kinds, not here.
 
+use super::context_plan::ContextPlan;
 use crate::content_walk::ContentClass::{Bytes, Fixed, Identity, Prose};
 use crate::content_walk::content_rows;
 use crate::model::{
@@ -57,32 +58,6 @@ pub enum ModelEvent {
         /// What the provider said.
         detail: Redacted<String>,
     },
-}
-
-/// What of the conversation a model was shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct ContextPlan {
-    /// Messages sent.
-    pub messages_kept: u32,
-    /// Messages left out, oldest first.
-    pub messages_dropped: u32,
-    /// Why they were left out.
-    pub dropped_because: Option<DropReason>,
-    /// Journal seq of the oldest entry shown; `None` when only this run is.
-    pub oldest_seq: Option<Seq>,
-    /// Estimated tokens of the whole request.
-    pub tokens_estimated: u64,
-    /// SHA-256 of the instructions (body in the journal's static texts).
-    pub instructions_digest: [u8; 32],
-    /// SHA-256 of the tool catalogue (body in the journal's static texts).
-    pub catalog_digest: [u8; 32],
-}
-
-/// Why a message was not sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum DropReason {
-    /// The window is too small for all of it.
-    Window,
 }
 
 /// A model was asked.

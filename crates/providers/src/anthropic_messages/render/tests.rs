@@ -6,6 +6,7 @@ use std::time::Duration;
 use palyra_types::Redacted;
 use palyra_types::attachment::{Attachment, AttachmentBody, RenderedAttachment};
 use palyra_types::client_tool::{ClientTool, ClientToolChoice, ClientToolOffer};
+use palyra_types::data_delimiter::DataDelimiter;
 use palyra_types::model::{
     CallId, ChatMessage, ModelRef, ProviderContinuation, RenderedCall, ResponseFormat, ToolResultStatus,
 };
@@ -77,7 +78,12 @@ fn result(id: &str, text: &str, status: ToolResultStatus) -> ChatMessage {
         tool: ToolName::new("t"),
         text: Redacted::cleaned(text.to_owned()),
         status,
+        delimiter: DataDelimiter([1; 8]),
     }
+}
+
+fn data(origin: &str, text: &str) -> String {
+    DataDelimiter([1; 8]).enclose(origin, text)
 }
 
 fn messages(all: Vec<ChatMessage>) -> Value {
@@ -283,6 +289,7 @@ fn files_come_before_the_words() {
         }),
         place: None,
         data: data.map(|bytes| Redacted::cleaned(Arc::from(bytes))),
+        delimiter: DataDelimiter([1; 8]),
     };
     let blob = || AttachmentBody::Blob { index: 0 };
     let attachments = vec![
@@ -290,13 +297,13 @@ fn files_come_before_the_words() {
         file("a.md", "text/markdown", AttachmentBody::Text("# A".into()), None),
         file("a.zip", "application/zip", blob(), None),
     ];
-    let found = messages(vec![ChatMessage::User { text: "Look".into(), attachments }]);
+    let found = messages(vec![ChatMessage::User { text: "Look".into(), attachments, said: None }]);
     let source = json!({"type": "base64", "media_type": "image/png", "data": "iVBORw=="});
-    let framed = "[attached file 01010101010101010101010101010101: \"a.md\" (text/markdown)]\n# A\n[end of attached file 01010101010101010101010101010101]";
-    let named = "[attached file: \"a.zip\" (application/zip, 4 bytes); its content is not shown]";
+    let shown = data("attached file", "\"a.md\" (text/markdown):\n# A");
+    let named = data("attached file", "\"a.zip\" (application/zip, 4 bytes); its content is not shown");
     assert_eq!(
         found[0]["content"],
-        json!([{"type": "image", "source": source}, text(framed), text(named), marked(text("Look"))])
+        json!([{"type": "image", "source": source}, text(&shown), text(&named), marked(text("Look"))])
     );
 }
 

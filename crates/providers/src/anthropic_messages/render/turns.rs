@@ -86,11 +86,11 @@ impl RenderedTurns {
 
     fn take(&mut self, message: &ChatMessage, request: &ModelRequest, reasoning: Reasoning) {
         match message {
-            ChatMessage::User { text: words, attachments } => {
+            ChatMessage::User { text: words, attachments, said } => {
                 let mut blocks: Vec<Value> =
                     attachments.iter().map(|file| shown(attachments::shown(file))).collect();
                 if !is_blank(words.expose()) {
-                    blocks.push(text(words.expose()));
+                    blocks.push(text(&ChatMessage::words_with_time(words.expose(), said.as_deref())));
                 } else if blocks.is_empty() {
                     blocks.push(text(NOTHING_SAID));
                 }
@@ -104,14 +104,14 @@ impl RenderedTurns {
                     self.of(TurnRole::Assistant).extend(blocks);
                 }
             }
-            ChatMessage::ToolResult { call, text: output, status, .. } => {
+            ChatMessage::ToolResult { call, tool, text: output, status, delimiter } => {
                 let mut block = json!({"type": "tool_result", "tool_use_id": names::allowed(&call.0)});
                 let output = output.expose();
                 if *status == ToolResultStatus::Failed {
                     block["is_error"] = true.into();
                 }
                 if !is_blank(output) {
-                    block["content"] = output.as_str().into();
+                    block["content"] = delimiter.enclose(tool.as_str(), output).into();
                 } else if *status == ToolResultStatus::Failed {
                     block["content"] = NOTHING_SAID.into();
                 }

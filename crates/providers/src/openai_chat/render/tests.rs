@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use palyra_types::Redacted;
 use palyra_types::client_tool::{ClientTool, ClientToolChoice, ClientToolOffer};
+use palyra_types::data_delimiter::DataDelimiter;
 use palyra_types::model::{CallId, ModelRef};
 use palyra_types::tool::{
     ApprovalRiskLevel, EffectContract, Parallelism, Taints, ToolCatalog, ToolConduct, ToolName,
@@ -84,6 +85,7 @@ fn a_round_with_tools_pairs_calls_and_results() {
         tool: ToolName::new("read_file"),
         text: Redacted::cleaned(text.to_owned()),
         status,
+        delimiter: DataDelimiter([1; 8]),
     };
     let mut request = request(vec![
         ChatMessage::user("Read".into()),
@@ -100,6 +102,9 @@ fn a_round_with_tools_pairs_calls_and_results() {
         json!({"type": "function", "function": {"name": name, "description": format!("Does {name}."),
             "parameters": {"type": "object", "properties": {"path": {"type": "string"}}}}})
     };
+    let data =
+        |text: &str| format!("<data-0101010101010101 from=\"read_file\">\n{text}\n</data-0101010101010101>");
+    let failed = format!("The tool did not succeed:\n{}", data("unknown tool"));
     assert_eq!(
         rendered(&request, OutputCapField::MaxTokens),
         json!({
@@ -110,8 +115,8 @@ fn a_round_with_tools_pairs_calls_and_results() {
                     {"id": "c1", "type": "function", "function": {"name": "read_file", "arguments": "{\"path\":\"a\"}"}},
                     {"id": "c2", "type": "function", "function": {"name": "no_such_tool_", "arguments": "{}"}},
                 ]},
-                {"role": "tool", "tool_call_id": "c1", "content": "body"},
-                {"role": "tool", "tool_call_id": "c2", "content": "The tool did not succeed: unknown tool"},
+                {"role": "tool", "tool_call_id": "c1", "content": data("body")},
+                {"role": "tool", "tool_call_id": "c2", "content": failed},
                 {"role": "assistant", "content": "Done"},
             ],
             "tools": [tool("read_file"), tool("search")],

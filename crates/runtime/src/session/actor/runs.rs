@@ -1,9 +1,9 @@
 //! How the runs of a session begin, are spoken to, are interrupted, and leave.
 
+use palyra_context::session_history::{OvertakesEarlier, PriorContext, VisibleRun, overtakes_once_begun};
 use palyra_ports::AppendError;
 use palyra_ports::maintain_journal::JournalHealth;
 use palyra_run_core::RunInput;
-use palyra_run_core::session_history::{OvertakesEarlier, PriorContext, VisibleRun, overtakes_once_begun};
 use palyra_types::RunId;
 use palyra_types::run::CancelReason;
 use tokio::sync::{mpsc, oneshot};

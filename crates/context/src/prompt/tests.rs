@@ -1,6 +1,7 @@
 //! What is kept and what goes when the window is small.
 
 use palyra_types::Redacted;
+use palyra_types::data_delimiter::DataDelimiter;
 use palyra_types::model::{CallId, RenderedCall, ToolResultStatus};
 use palyra_types::tool::ToolName;
 use proptest::prelude::*;
@@ -20,21 +21,30 @@ fn past(seq: u64, bytes: usize) -> PastRun {
     PastRun { first_seq: Seq(seq), messages: messages.into() }
 }
 
+fn inputs(
+    fixed_bytes: usize,
+    history: &[PastRun],
+    current: Vec<ChatMessage>,
+    window_tokens: u64,
+) -> PromptInputs<'_> {
+    let mut segments = vec![Segment::outside(ContextSource::Instructions, fixed_bytes)];
+    segments.extend(history.iter().map(Segment::past));
+    segments.extend(Segment::current(current));
+    PromptInputs {
+        segments,
+        window_tokens,
+        tokens_wished: None,
+        instructions_digest: [0; 32],
+        catalog_digest: [0; 32],
+    }
+}
+
 fn check(
     history: &[PastRun],
     current: Vec<ChatMessage>,
     window_tokens: u64,
 ) -> Result<(u32, u32), ContextTooLarge> {
-    let prompt = assemble(PromptInputs {
-        instructions: "",
-        history,
-        current,
-        catalog_bytes: 0,
-        window_tokens,
-        tokens_wished: None,
-        instructions_digest: [0; 32],
-        catalog_digest: [0; 32],
-    })?;
+    let prompt = assemble(inputs(0, history, current, window_tokens))?;
     assert_eq!(prompt.plan.messages_kept as usize, prompt.messages.len());
     assert_eq!(prompt.plan.dropped_because.is_some(), prompt.plan.messages_dropped > 0);
     Ok((prompt.plan.messages_kept, prompt.plan.messages_dropped))
@@ -43,16 +53,9 @@ fn check(
 #[test]
 fn a_wish_for_less_drops_what_may_go_and_never_fails() {
     let requested = |current: Vec<ChatMessage>, tokens| {
-        let prompt = assemble(PromptInputs {
-            instructions: "",
-            history: &[past(0, 400), past(9, 400)],
-            current,
-            catalog_bytes: 0,
-            window_tokens: 10_000,
-            tokens_wished: Some(tokens),
-            instructions_digest: [0; 32],
-            catalog_digest: [0; 32],
-        });
+        let history = [past(0, 400), past(9, 400)];
+        let inputs = inputs(0, &history, current, 10_000);
+        let prompt = assemble(PromptInputs { tokens_wished: Some(tokens), ..inputs });
         prompt.expect("the window is large").plan
     };
     let now = vec![user("now")];
@@ -108,16 +111,9 @@ fn a_round_goes_with_its_results() {
 #[test]
 fn instructions_and_catalogue_take_their_place_in_the_window() {
     let with_fixed = |catalog_bytes| {
-        assemble(PromptInputs {
-            instructions: "twenty bytes of text",
-            history: &[past(3, 100)],
-            current: vec![user("now")],
-            catalog_bytes,
-            window_tokens: 100,
-            tokens_wished: None,
-            instructions_digest: [1; 32],
-            catalog_digest: [2; 32],
-        })
+        let history = [past(3, 100)];
+        let inputs = inputs(20 + catalog_bytes, &history, vec![user("now")], 100);
+        assemble(PromptInputs { instructions_digest: [1; 32], catalog_digest: [2; 32], ..inputs })
     };
     let prompt = with_fixed(100).expect("it fits");
     assert_eq!((prompt.plan.messages_kept, prompt.plan.tokens_estimated), (3, 56));
@@ -141,6 +137,7 @@ fn round(number: usize, calls: usize, bytes: usize) -> Vec<ChatMessage> {
         tool: tool.clone(),
         text: Redacted::cleaned("r".repeat(bytes)),
         status: ToolResultStatus::Succeeded,
+        delimiter: DataDelimiter::default(),
     }));
     messages
 }
@@ -169,16 +166,7 @@ proptest! {
         let all = history.iter().map(|past| past.messages.len()).sum::<usize>() + current.len();
         let is_answer = |message: &ChatMessage| matches!(message, ChatMessage::Assistant { .. });
         let latest = current.iter().rposition(is_answer).unwrap_or(1);
-        let outcome = assemble(PromptInputs {
-            instructions: "be brief",
-            history: &history,
-            current: current.clone(),
-            catalog_bytes: 10,
-            window_tokens,
-            tokens_wished: None,
-            instructions_digest: [0; 32],
-            catalog_digest: [0; 32],
-        });
+        let outcome = assemble(inputs(18, &history, current.clone(), window_tokens));
         let Ok(prompt) = outcome else {
             let needed = bytes_of(&current[..1]) + bytes_of(&current[latest..]) + 18;
             prop_assert!(needed > request_tokens_max(window_tokens) * BYTES_PER_TOKEN_ESTIMATED);

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeSet;
 
+use jiff::tz::TimeZone;
 use palyra_types::approval::ApprovalState;
 use palyra_types::effect::EffectResolution;
 use palyra_types::event::{
@@ -16,10 +17,9 @@ use palyra_types::tool::{
     ApprovalRiskLevel, DecisionReason, EffectContract, Isolation, Parallelism, Taints, ToolConduct,
     ToolExecutor, ToolVerdict,
 };
-use palyra_types::{Attempt, EffectId, ErrorCode, Redacted, RunId, TapeSeq};
+use palyra_types::{Attempt, EffectId, ErrorCode, Redacted, RunId, TapeSeq, Timestamp};
 use proptest::prelude::*;
 
-use super::Transcript;
 use crate::scenario::asks::{
     PolicyNow, approve, asking, cannot, deny, edit, expire, question, ready, settle,
 };
@@ -28,6 +28,7 @@ use crate::scenario::{
     ScenarioAct, ScenarioDriver, answer, begin, calls, cancel, denied, done_with, due, fails, fails_with,
     input, lost, read, restart, shell, start, steer, text, wait,
 };
+use palyra_context::transcript::Transcript;
 
 fn run_id(number: u128) -> RunId {
     RunId::from_parts(1, number)
@@ -36,9 +37,9 @@ fn run_id(number: u128) -> RunId {
 fn render(run: RunId, events: &[TapeEvent]) -> Vec<ChatMessage> {
     let mut transcript = Transcript::new(run);
     for event in events {
-        transcript.push(event);
+        transcript.push(event, Timestamp(0));
     }
-    transcript.messages()
+    transcript.messages(&TimeZone::UTC)
 }
 
 /// Plays the acts on a machine and renders the tape: one line per message.

@@ -6,7 +6,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use palyra_types::approval::{ApprovalResolved, ApprovalState};
+use jiff::tz::TimeZone;
+use palyra_types::approval::{ApprovalResolved, ApprovalState, note_behind};
 use palyra_types::attachment::{AttachmentBody, BlobRef, RenderedAttachment};
 use palyra_types::client_tool::{ClientCallId, ClientToolsCalled};
 use palyra_types::effect::EffectResolution;
@@ -17,7 +18,10 @@ use palyra_types::event::{
 use palyra_types::model::{CallId, ChatMessage, ProviderContinuation, RenderedCall, ToolResultStatus};
 use palyra_types::run::UserInput;
 use palyra_types::tool::{ToolName, ToolVerdict};
-use palyra_types::{Attempt, EffectId, Redacted, RunId, TapeSeq};
+use palyra_types::{Attempt, EffectId, Redacted, RunId, TapeSeq, Timestamp};
+
+use crate::clock_words::in_words;
+use crate::data_key::{DataKey, DataPart};
 
 const NOT_RECORDED: &str = "no outcome was recorded for this call; it may not have run";
 const WITHDRAWN: &str = "this call did not run: the question whether it may was withdrawn";
@@ -31,6 +35,7 @@ const ERASED_INPUT: &str = "(this message was erased)";
 pub struct Transcript {
     run: RunId,
     last: TapeSeq,
+    data_key: DataKey,
     answering: bool,
     items: Vec<TranscriptItem>,
     /// Said while a model was answering: the next request shows it, after that answer.
@@ -43,6 +48,7 @@ enum TranscriptItem {
     User {
         text: Redacted<String>,
         attachments: Vec<RenderedAttachment>,
+        at: Timestamp,
     },
     Assistant {
         text: Redacted<String>,
@@ -58,7 +64,15 @@ struct TranscriptCall {
     arguments: Redacted<String>,
     /// What a person wrote instead of the arguments.
     edited: Option<Redacted<String>>,
-    result: Option<(ToolResultStatus, Redacted<String>)>,
+    result: Option<TranscriptResult>,
+    /// The entry that made the call.
+    proposed: DataPart,
+}
+
+#[derive(Debug, Clone)]
+struct TranscriptResult {
+    status: ToolResultStatus,
+    text: Redacted<String>,
 }
 
 /// What a call is found by within its run.
@@ -77,6 +91,7 @@ impl Transcript {
         Self {
             run,
             last: TapeSeq::default(),
+            data_key: DataKey::default(),
             answering: false,
             items: Vec::new(),
             steering: Vec::new(),
@@ -84,13 +99,16 @@ impl Transcript {
         }
     }
 
-    /// Takes the next event of the run.
-    pub fn push(&mut self, event: &TapeEvent) {
+    /// Takes the next event of the run, and when it happened.
+    pub fn push(&mut self, event: &TapeEvent, time: Timestamp) {
         self.last = self.last.next();
         match event {
-            TapeEvent::Run(RunEvent::Started(started)) => self.items.push(self.user(&started.input)),
+            TapeEvent::Run(RunEvent::Started(started)) => {
+                self.data_key = DataKey::new(&started.run_salt);
+                self.items.push(self.user(&started.input, time));
+            }
             TapeEvent::Run(RunEvent::InputReceived { input, .. }) => {
-                let said = self.user(input);
+                let said = self.user(input, time);
                 // What was said during a broken answer keeps its place before what was said after it.
                 let waits = self.answering || !self.steering.is_empty();
                 let place = if waits { &mut self.steering } else { &mut self.items };
@@ -139,7 +157,7 @@ impl Transcript {
             TapeEvent::Approval(ApprovalEvent::Resolved(resolved)) => self.resolve(resolved),
             TapeEvent::Tool(ToolEvent::EffectResolved { effect, resolution, note, .. }) => {
                 let (status, text) = resolution_text(*resolution);
-                self.settle_effect(*effect, status, with_note(text, note));
+                self.settle_effect(*effect, status, note_behind(text, note));
             }
             TapeEvent::Model(ModelEvent::Requested(_)) => {
                 self.answering = true;
@@ -155,21 +173,22 @@ impl Transcript {
         }
     }
 
-    /// Returns the conversation so far, oldest first.
+    /// Returns the conversation so far, oldest first, with the times of the person's words in a zone.
     #[must_use]
-    pub fn messages(&self) -> Vec<ChatMessage> {
+    pub fn messages(&self, zone: &TimeZone) -> Vec<ChatMessage> {
         let mut messages = Vec::new();
         for item in self.items.iter().chain(&self.steering) {
             match item {
                 // Nobody typed nothing, and providers refuse it.
-                TranscriptItem::User { text, attachments }
+                TranscriptItem::User { text, attachments, .. }
                     if text.expose().is_empty() && attachments.is_empty() =>
                 {
                     messages.push(ChatMessage::user(ERASED_INPUT.into()));
                 }
-                TranscriptItem::User { text, attachments } => {
+                TranscriptItem::User { text, attachments, at } => {
                     let (text, attachments) = (text.clone(), attachments.clone());
-                    messages.push(ChatMessage::User { text, attachments });
+                    let said = in_words(*at, zone).map(Arc::from);
+                    messages.push(ChatMessage::User { text, attachments, said });
                 }
                 TranscriptItem::Assistant { text, calls, continuation } => {
                     if !text.expose().is_empty() || !calls.is_empty() {
@@ -189,17 +208,19 @@ impl Transcript {
             arguments: object_text(&proposed.arguments),
             edited: None,
             result: None,
+            proposed: DataPart { entry: self.last, place: 0 },
         });
     }
 
     fn call_client(&mut self, called: &ClientToolsCalled) {
-        for (number, call) in called.span.numbers().zip(&called.calls) {
+        for (place, (number, call)) in (0..).zip(called.span.numbers().zip(&called.calls)) {
             self.push_call(TranscriptCall {
                 key: CallKey::Client(number),
                 tool: ToolName::new(call.name.expose()),
                 arguments: object_text(&call.arguments),
                 edited: None,
                 result: None,
+                proposed: DataPart { entry: self.last, place },
             });
         }
     }
@@ -221,8 +242,8 @@ impl Transcript {
         }
     }
 
-    fn user(&self, input: &UserInput) -> TranscriptItem {
-        let rendered = input.attachments.iter().map(|attachment| RenderedAttachment {
+    fn user(&self, input: &UserInput, at: Timestamp) -> TranscriptItem {
+        let rendered = (0..).zip(&input.attachments).map(|(place, attachment)| RenderedAttachment {
             attachment: Arc::new(attachment.clone()),
             place: match &attachment.body {
                 AttachmentBody::Text(_) => None,
@@ -231,8 +252,9 @@ impl Transcript {
                 }
             },
             data: None,
+            delimiter: self.data_key.delimiter(DataPart { entry: self.last, place }),
         });
-        TranscriptItem::User { text: input.text.clone(), attachments: rendered.collect() }
+        TranscriptItem::User { text: input.text.clone(), attachments: rendered.collect(), at }
     }
 
     fn render(
@@ -253,16 +275,27 @@ impl Transcript {
             continuation: continuation.cloned(),
         });
         for call in calls {
-            let (status, text) =
-                call.result.clone().unwrap_or_else(|| (ToolResultStatus::Failed, NOT_RECORDED.into()));
-            let text = match &call.edited {
-                None => text,
-                Some(edited) => {
-                    edited.clone().zip(text).map(|(edited, text)| format!("{EDITED} {edited}\n{text}"))
-                }
-            };
-            let tool = call.tool.clone();
-            messages.push(ChatMessage::ToolResult { call: self.call_id(call.key), tool, text, status });
+            messages.push(self.result_of(call));
+        }
+    }
+
+    fn result_of(&self, call: &TranscriptCall) -> ChatMessage {
+        let result = call.result.clone().unwrap_or_else(|| TranscriptResult {
+            status: ToolResultStatus::Failed,
+            text: NOT_RECORDED.into(),
+        });
+        let text = match &call.edited {
+            None => result.text,
+            Some(edited) => {
+                edited.clone().zip(result.text).map(|(edited, text)| format!("{EDITED} {edited}\n{text}"))
+            }
+        };
+        ChatMessage::ToolResult {
+            call: self.call_id(call.key),
+            tool: call.tool.clone(),
+            text,
+            status: result.status,
+            delimiter: self.data_key.delimiter(call.proposed),
         }
     }
 
@@ -280,7 +313,7 @@ impl Transcript {
 
     fn settle(&mut self, key: CallKey, status: ToolResultStatus, text: Redacted<String>) {
         if let Some(call) = self.call_mut(key) {
-            call.result = Some((status, text));
+            call.result = Some(TranscriptResult { status, text });
         }
     }
 
@@ -296,7 +329,10 @@ impl Transcript {
         let Some(call) = self.call_mut(CallKey::Effect(resolved.effect)) else { return };
         match resolved.state {
             ApprovalState::Approved => call.edited = resolved.edited.clone().or(call.edited.take()),
-            ApprovalState::Withdrawn => call.result = Some((ToolResultStatus::Failed, WITHDRAWN.into())),
+            ApprovalState::Withdrawn => {
+                let text = WITHDRAWN.into();
+                call.result = Some(TranscriptResult { status: ToolResultStatus::Failed, text });
+            }
             ApprovalState::Pending | ApprovalState::Denied | ApprovalState::Expired => {}
         }
     }
@@ -338,14 +374,3 @@ fn object_text(arguments: &Redacted<String>) -> Redacted<String> {
 fn is_json_object(text: &str) -> bool {
     matches!(serde_json::from_str::<serde_json::Value>(text), Ok(serde_json::Value::Object(_)))
 }
-
-/// Puts what a person said behind what happened.
-pub(crate) fn with_note(text: &'static str, note: &Redacted<String>) -> Redacted<String> {
-    Redacted::from(text).zip(note.clone()).map(|(text, note)| match note.trim() {
-        "" => text,
-        note => format!("{text}: {note}"),
-    })
-}
-
-#[cfg(test)]
-mod tests;

@@ -1,0 +1,195 @@
+//! Chooses which pieces a request holds, within the model's window.
+//!
+//! Pure and total: equal pieces give an equal plan. What must be in a request is in it or the plan fails; what may go goes
+//! by the rules of its source, and the plan says why. Begin at [`choose`].
+
+use palyra_types::Seq;
+use palyra_types::event::{ContextSource, DropReason, PlannedSource};
+use palyra_types::model::BYTES_PER_TOKEN_ESTIMATED;
+
+/// A piece that may be part of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Piece {
+    /// Where it comes from.
+    pub source: ContextSource,
+    /// What it counts as in the plan: messages, or one for a text.
+    pub items: u32,
+    /// Its size in the request.
+    pub bytes: u64,
+    /// The journal seq of its first entry, where it is of the journal.
+    pub from: Option<Seq>,
+}
+
+/// Bytes that the pieces may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Room {
+    /// As much as is wished: what may go, goes until it is kept.
+    pub wished: u64,
+    /// As much as the window takes: what must stay may go up to it.
+    pub at_most: u64,
+}
+
+/// What becomes of a piece.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PieceFate {
+    /// It is in the request.
+    Kept,
+    /// It is not.
+    Dropped(DropReason),
+}
+
+/// What must be in the request is larger than the window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the input is larger than the model's window")]
+pub struct ContextTooLarge;
+
+/// How the pieces of a source go when there is too little room.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum DropRule {
+    /// Never.
+    Never,
+    /// From the oldest on, so that what is kept has no gap.
+    OldestFirst {
+        /// Sources with a higher one are served first.
+        priority: u8,
+    },
+}
+
+fn rule(source: ContextSource) -> DropRule {
+    match source {
+        ContextSource::Instructions
+        | ContextSource::Agent
+        | ContextSource::Skills
+        | ContextSource::Tools
+        | ContextSource::Input => DropRule::Never,
+        ContextSource::Rounds => DropRule::OldestFirst { priority: 90 },
+        ContextSource::History => DropRule::OldestFirst { priority: 30 },
+    }
+}
+
+/// Says for each piece, in their order, whether it is in the request.
+///
+/// # Errors
+/// [`ContextTooLarge`] when what must stay does not fit.
+pub fn choose(pieces: &[Piece], room: Room) -> Result<Vec<PieceFate>, ContextTooLarge> {
+    let stays = |piece: &&Piece| rule(piece.source) == DropRule::Never;
+    let mut used: u64 = pieces.iter().filter(stays).map(|piece| piece.bytes).sum();
+    if used > room.at_most {
+        return Err(ContextTooLarge);
+    }
+    let mut fates = vec![PieceFate::Kept; pieces.len()];
+    let mut sources: Vec<(u8, ContextSource)> = Vec::new();
+    for piece in pieces {
+        if let DropRule::OldestFirst { priority } = rule(piece.source)
+            && !sources.contains(&(priority, piece.source))
+        {
+            sources.push((priority, piece.source));
+        }
+    }
+    sources.sort_by(|a, b| b.cmp(a));
+    for (_, source) in sources {
+        let mut fate = PieceFate::Kept;
+        for at in (0..pieces.len()).rev().filter(|at| pieces[*at].source == source) {
+            if used.saturating_add(pieces[at].bytes) > room.wished {
+                fate = PieceFate::Dropped(DropReason::Window);
+            }
+            if fate == PieceFate::Kept {
+                used += pieces[at].bytes;
+            }
+            fates[at] = fate;
+        }
+    }
+    Ok(fates)
+}
+
+/// Sums up a plan by source, in the order of the request.
+#[must_use]
+pub fn by_source(pieces: &[Piece], fates: &[PieceFate]) -> Vec<PlannedSource> {
+    let mut rows: Vec<PlannedSource> = Vec::new();
+    let mut bytes: Vec<[u64; 2]> = Vec::new();
+    for (piece, fate) in pieces.iter().zip(fates) {
+        let at = rows.iter().position(|row| row.source == piece.source).unwrap_or_else(|| {
+            rows.push(PlannedSource {
+                source: piece.source,
+                kept: 0,
+                dropped: 0,
+                tokens_kept: 0,
+                tokens_dropped: 0,
+                dropped_because: None,
+            });
+            bytes.push([0; 2]);
+            rows.len() - 1
+        });
+        match fate {
+            PieceFate::Kept => {
+                rows[at].kept = rows[at].kept.saturating_add(piece.items);
+                bytes[at][0] += piece.bytes;
+            }
+            PieceFate::Dropped(reason) => {
+                rows[at].dropped = rows[at].dropped.saturating_add(piece.items);
+                rows[at].dropped_because.get_or_insert(*reason);
+                bytes[at][1] += piece.bytes;
+            }
+        }
+    }
+    for (row, bytes) in rows.iter_mut().zip(bytes) {
+        [row.tokens_kept, row.tokens_dropped] = bytes.map(|bytes| bytes.div_ceil(BYTES_PER_TOKEN_ESTIMATED));
+    }
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn piece(source: ContextSource, bytes: u64) -> Piece {
+        Piece { source, items: 1, bytes, from: None }
+    }
+
+    fn kept(pieces: &[Piece], wished: u64, at_most: u64) -> Option<Vec<u64>> {
+        let fates = choose(pieces, Room { wished, at_most }).ok()?;
+        let kept = pieces.iter().zip(fates).filter(|(_, fate)| *fate == PieceFate::Kept);
+        Some(kept.map(|(piece, _)| piece.bytes).collect())
+    }
+
+    #[test]
+    fn each_source_goes_by_its_rule() {
+        use ContextSource::{History, Input, Instructions, Rounds};
+        let pieces = [
+            piece(Instructions, 100),
+            piece(History, 31),
+            piece(History, 32),
+            piece(History, 33),
+            piece(Rounds, 41),
+            piece(Rounds, 42),
+            piece(Input, 10),
+        ];
+        let cases: [(u64, u64, Option<&[u64]>); 7] = [
+            (1_000, 1_000, Some(&[100, 31, 32, 33, 41, 42, 10])),
+            (288, 1_000, Some(&[100, 32, 33, 41, 42, 10])),
+            (226, 1_000, Some(&[100, 33, 41, 42, 10])),
+            (192, 1_000, Some(&[100, 41, 42, 10])),
+            // A smaller piece of the same source behind one that does not fit goes as well: no gaps.
+            (192 - 42, 1_000, Some(&[100, 10])),
+            (0, 110, Some(&[100, 10])),
+            (0, 109, None),
+        ];
+        for (wished, at_most, expected) in cases {
+            assert_eq!(kept(&pieces, wished, at_most).as_deref(), expected, "{wished} of {at_most}");
+        }
+    }
+
+    #[test]
+    fn a_plan_is_summed_up_by_source() {
+        let pieces = [
+            piece(ContextSource::History, 400),
+            Piece { items: 3, ..piece(ContextSource::History, 401) },
+            piece(ContextSource::Input, 4),
+        ];
+        let fates = choose(&pieces, Room { wished: 500, at_most: 500 }).expect("the input fits");
+        let [history, input] = by_source(&pieces, &fates)[..] else { panic!("two sources") };
+        assert_eq!((history.kept, history.dropped, history.tokens_kept), (3, 1, 101));
+        assert_eq!((history.tokens_dropped, history.dropped_because), (100, Some(DropReason::Window)));
+        assert_eq!((input.kept, input.tokens_kept, input.dropped_because), (1, 1, None));
+    }
+}

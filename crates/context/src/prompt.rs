@@ -1,0 +1,179 @@
+//! Assembles what a model is shown, within its window.
+//!
+//! A request is made of segments, in the order in which a model reads them: what changes least comes first, so that a
+//! provider's prompt cache can serve it. Whole runs are dropped, oldest first, so that calls stay paired with their results;
+//! of the running run the oldest rounds go next, but never its input. What was dropped is in the plan, which goes on the
+//! tape. Begin at [`assemble`].
+
+use std::borrow::Cow;
+
+use palyra_types::Seq;
+use palyra_types::event::{ContextPlan, ContextSource, DropReason};
+use palyra_types::model::{BYTES_PER_TOKEN_ESTIMATED, ChatMessage};
+
+pub use crate::plan::ContextTooLarge;
+use crate::plan::{Piece, PieceFate, Room, by_source, choose};
+
+/// A quarter of the window is left for the answer, and at most this many tokens.
+pub const ANSWER_TOKENS_MAX: u64 = 8_192;
+
+/// The messages of an earlier run of the session.
+#[derive(Debug, Clone)]
+pub struct PastRun {
+    /// The journal seq of its first entry.
+    pub first_seq: Seq,
+    /// Its messages, calls and results paired.
+    pub messages: std::sync::Arc<[ChatMessage]>,
+}
+
+/// A part of a request before it is decided whether it is sent.
+#[derive(Debug, Clone)]
+pub struct Segment<'a> {
+    /// Where it comes from.
+    pub source: ContextSource,
+    /// The journal seq of its first entry, where it is of the journal.
+    pub from: Option<Seq>,
+    /// What it is.
+    pub body: SegmentBody<'a>,
+}
+
+/// What a part of a request is.
+#[derive(Debug, Clone)]
+pub enum SegmentBody<'a> {
+    /// A text that stands outside of the conversation, by its size in bytes.
+    Outside {
+        /// Its size.
+        bytes: u64,
+    },
+    /// Messages that stay together.
+    Messages(Cow<'a, [ChatMessage]>),
+}
+
+/// What goes into a request.
+#[derive(Debug, Clone)]
+pub struct PromptInputs<'a> {
+    /// The parts, in the order in which a model reads them.
+    pub segments: Vec<Segment<'a>>,
+    /// The model's window in tokens.
+    pub window_tokens: u64,
+    /// How many tokens the request should hold at most, if what may be left out allows it.
+    pub tokens_wished: Option<u64>,
+    /// SHA-256 of the instructions.
+    pub instructions_digest: [u8; 32],
+    /// SHA-256 of the catalogue.
+    pub catalog_digest: [u8; 32],
+}
+
+/// An assembled request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Prompt {
+    /// The messages, oldest first.
+    pub messages: Vec<ChatMessage>,
+    /// What was kept and dropped.
+    pub plan: ContextPlan,
+}
+
+impl<'a> Segment<'a> {
+    /// Makes a segment of a text that stands outside of the conversation.
+    #[must_use]
+    pub fn outside(source: ContextSource, bytes: usize) -> Self {
+        Self { source, from: None, body: SegmentBody::Outside { bytes: bytes as u64 } }
+    }
+
+    /// Makes a segment of an earlier run.
+    #[must_use]
+    pub fn past(run: &'a PastRun) -> Self {
+        let body = SegmentBody::Messages(Cow::Borrowed(&run.messages));
+        Self { source: ContextSource::History, from: Some(run.first_seq), body }
+    }
+
+    /// Makes the segments of the run itself: what the person said and the latest round must stay; the rounds before it, each
+    /// an assistant message with its results, may go.
+    #[must_use]
+    pub fn current(messages: Vec<ChatMessage>) -> Vec<Self> {
+        let latest = messages.iter().rposition(is_answer);
+        let mut segments: Vec<Self> = Vec::new();
+        for (at, message) in messages.into_iter().enumerate() {
+            match segments.last_mut() {
+                Some(Self { body: SegmentBody::Messages(round), .. }) if is_result(&message) => {
+                    round.to_mut().push(message);
+                }
+                _ => {
+                    let may_go = is_answer(&message) && latest > Some(at);
+                    let source = if may_go { ContextSource::Rounds } else { ContextSource::Input };
+                    let body = SegmentBody::Messages(Cow::Owned(vec![message]));
+                    segments.push(Self { source, from: None, body });
+                }
+            }
+        }
+        segments
+    }
+
+    fn piece(&self) -> Piece {
+        let (items, bytes) = match &self.body {
+            SegmentBody::Outside { bytes } => (1, *bytes),
+            SegmentBody::Messages(messages) => {
+                (u32::try_from(messages.len()).unwrap_or(u32::MAX), bytes_of(messages))
+            }
+        };
+        Piece { source: self.source, items, bytes, from: self.from }
+    }
+}
+
+/// Assembles a request that fits the window.
+///
+/// # Errors
+/// [`ContextTooLarge`] when instructions, tools and the run's own input do not fit.
+pub fn assemble(inputs: PromptInputs<'_>) -> Result<Prompt, ContextTooLarge> {
+    let at_most = request_tokens_max(inputs.window_tokens).saturating_mul(BYTES_PER_TOKEN_ESTIMATED);
+    let wished = inputs
+        .tokens_wished
+        .map_or(at_most, |tokens| tokens.saturating_mul(BYTES_PER_TOKEN_ESTIMATED).min(at_most));
+    let pieces: Vec<Piece> = inputs.segments.iter().map(Segment::piece).collect();
+    let fates = choose(&pieces, Room { wished, at_most })?;
+    let sources = by_source(&pieces, &fates);
+    let is_kept = |at: &usize| fates[*at] == PieceFate::Kept;
+    let used: u64 = (0..pieces.len()).filter(is_kept).map(|at| pieces[at].bytes).sum();
+    let oldest_seq = (0..pieces.len()).filter(is_kept).find_map(|at| pieces[at].from);
+    let mut messages = Vec::new();
+    let mut dropped = 0;
+    for (at, segment) in inputs.segments.into_iter().enumerate() {
+        match segment.body {
+            SegmentBody::Outside { .. } => {}
+            SegmentBody::Messages(body) if fates[at] == PieceFate::Kept => messages.extend(body.into_owned()),
+            SegmentBody::Messages(body) => dropped += body.len(),
+        }
+    }
+    let plan = ContextPlan {
+        messages_kept: u32::try_from(messages.len()).unwrap_or(u32::MAX),
+        messages_dropped: u32::try_from(dropped).unwrap_or(u32::MAX),
+        dropped_because: (dropped > 0).then_some(DropReason::Window),
+        oldest_seq,
+        tokens_estimated: used.div_ceil(BYTES_PER_TOKEN_ESTIMATED),
+        instructions_digest: inputs.instructions_digest,
+        catalog_digest: inputs.catalog_digest,
+        sources,
+    };
+    Ok(Prompt { messages, plan })
+}
+
+/// Returns how many tokens of a window a request may fill.
+#[must_use]
+pub fn request_tokens_max(window_tokens: u64) -> u64 {
+    window_tokens - (window_tokens / 4).min(ANSWER_TOKENS_MAX)
+}
+
+fn is_answer(message: &ChatMessage) -> bool {
+    matches!(message, ChatMessage::Assistant { .. })
+}
+
+fn is_result(message: &ChatMessage) -> bool {
+    matches!(message, ChatMessage::ToolResult { .. })
+}
+
+fn bytes_of(messages: &[ChatMessage]) -> u64 {
+    messages.iter().map(|message| message.content_bytes() as u64).sum()
+}
+
+#[cfg(test)]
+mod tests;
