@@ -18,7 +18,7 @@ use crate::run_context::RunContext;
 const WINDOW_TOKENS_UNKNOWN: u64 = 8_192;
 
 /// Where a run's context comes from.
-pub(super) struct ContextSource<'a> {
+pub(super) struct RequestSource<'a> {
     pub(super) run_context: &'a RunContext,
     /// What this run sees, oldest first.
     pub(super) history: &'a [PastRun],
@@ -62,7 +62,7 @@ fn latest_offer(state: &AgentRunLoopState, fresh: &[TapeEvent]) -> Option<Arc<Cl
     offered.map(|offer| Arc::new(offer.clone())).or_else(|| state.client_tools.clone())
 }
 
-impl ContextSource<'_> {
+impl RequestSource<'_> {
     /// Assembles the next request of a run whose latest events are not committed yet.
     pub(super) fn prepare_model_provider_input(
         &self,
