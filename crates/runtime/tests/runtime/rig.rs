@@ -224,6 +224,7 @@ impl Parts {
             skills: Arc::new(skills.clone()),
             components,
             workspaces: Arc::new(WantedOrHome),
+            project_files: Arc::new(palyra_ports::NoProjectFiles),
             clock: Arc::new(clock.clone()),
             entropy: Arc::new(FixedEntropy::new(seed)),
             models,
