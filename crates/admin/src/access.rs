@@ -9,6 +9,7 @@ mod snapshot;
 mod people;
 mod refusals;
 mod reach;
+mod time_zone;
 mod tokens;
 
 use std::sync::Arc;
@@ -191,6 +192,13 @@ async fn register_owner(
     let event =
         AccessEvent::PrincipalRegistered { principal: id, name: name.clone(), kind, role: Some(Role::Owner) };
     recorder.record_now(id, None, event).await?;
-    known.put(PrincipalRecord { id, name, kind, role: Role::Owner, disabled: None });
+    known.put(PrincipalRecord {
+        id,
+        name,
+        kind,
+        role: Role::Owner,
+        disabled: None,
+        time_zone: Redacted::default(),
+    });
     Ok(())
 }

@@ -74,7 +74,7 @@ fn request(model: &ModelRef) -> ModelRequest {
     ModelRequest {
         model: model.clone(),
         system: "Answer with one word.".into(),
-        messages: vec![ChatMessage::User { text, attachments }],
+        messages: vec![ChatMessage::User { text, attachments, said: None }],
         tools: Arc::new(ToolCatalog::default()),
         client_tools: None,
         output_tokens_max: Some(OUTPUT_TOKENS_MAX),

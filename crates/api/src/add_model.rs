@@ -10,6 +10,7 @@ use palyra_admin::AdminError;
 use palyra_admin::vault::{PutRequest, PutStanding};
 use palyra_runtime::{Caller, GatewayRuntimeState};
 use palyra_types::{Content, ErrorCode};
+use palyra_wire::short_names::must_be;
 use palyra_wire::v1::{self, AddModelRequest, AddModelResponse, TestModelResponse};
 
 use crate::api_error::ApiError;
@@ -133,7 +134,7 @@ fn addition(message: &AddModelRequest) -> Result<ModelAddition, ApiError> {
         Ok(v1::ModelFormat::Unspecified | v1::ModelFormat::OpenaiChat) => ModelFormat::OpenAiChat,
         Ok(v1::ModelFormat::AnthropicMessages) => ModelFormat::AnthropicMessages,
         Err(_) => {
-            return Err(ApiError::invalid_argument("`format` must be openai_chat or anthropic_messages"));
+            return Err(ApiError::invalid_argument(&must_be("format", v1::ModelFormat::SHORT_NAMES)));
         }
     };
     let key = message.key.trim();
@@ -183,6 +184,7 @@ mod tests {
         assert!(without_key.key.is_none());
         let unknown = addition(&AddModelRequest { format: 7, ..request }).unwrap_err();
         assert_eq!(unknown.code(), ErrorCode::InvalidArgument);
+        assert_eq!(unknown.text(), "`format` must be openai_chat or anthropic_messages");
     }
 
     #[test]

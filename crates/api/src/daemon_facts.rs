@@ -1,6 +1,6 @@
 //! What only the daemon knows about itself, and this transport shows.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use palyra_admin::health::{HealthCheck, LiveChecks};
@@ -42,6 +42,30 @@ pub struct DaemonFacts {
     pub replacement: Arc<dyn ReplaceDaemon>,
     /// Cancelled when the owner asks the daemon to stop; the daemon stops once it has drained.
     pub stop_requested: CancellationToken,
+}
+
+impl DaemonFacts {
+    /// Returns the facts of a daemon of a test: it has no configuration and no listener, and is never replaced. A test
+    /// names what it wants to be different, so that a further fact changes this function only.
+    #[must_use]
+    pub fn of_test(state_dir: &Path) -> Self {
+        Self {
+            version: "1.2.3".to_owned(),
+            build: "build-7".to_owned(),
+            pid: 4_242,
+            started: Timestamp(1_000_000),
+            state_dir: state_dir.to_owned(),
+            listening: Vec::new(),
+            http_origin: None,
+            config: watch::channel(Arc::default()).1,
+            checks: watch::channel(Arc::default()).1,
+            live_checks: LiveChecks::default(),
+            reload: ReloadHandle::channel().0,
+            model_changes: ModelChanges::none(),
+            replacement: Arc::new(NeverReplaced),
+            stop_requested: CancellationToken::new(),
+        }
+    }
 }
 
 /// Decides whether this daemon makes room for one with another model.

@@ -8,7 +8,7 @@ use palyra_admin::models::{ModelTest, ProviderModels, TryImage};
 use palyra_ports::{ModelInfo, ModelProvider};
 use palyra_runtime::Caller;
 use palyra_runtime::model_directory::ModelDirectory;
-use palyra_types::model::{CleanedFailure, ModelRef};
+use palyra_types::model::{CleanedFailure, ModelFailureClass, ModelRef};
 use palyra_wire::v1::{
     self, ListModelsRequest, ListModelsResponse, Model, TestModelRequest, TestModelResponse,
 };
@@ -66,6 +66,10 @@ fn configured(directory: &ModelDirectory) -> Vec<Model> {
     let one_of = |provider: &dyn ModelProvider| {
         if provider.name() == default.provider {
             return listed(default, provider.model_info(&default.model));
+        }
+        if let Some(why) = provider.why_unusable() {
+            let error = format!("{}: {why}", ModelFailureClass::Auth.code());
+            return Model { model: provider.name().to_string(), error, ..Model::default() };
         }
         let note = "`palyra model list --ask` lists its models".to_owned();
         Model { model: provider.name().to_string(), note, ..Model::default() }

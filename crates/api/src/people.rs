@@ -79,6 +79,16 @@ impl OperationHandlers {
         Ok(v1::EnablePersonResponse { person: Some(self.person(&record)) })
     }
 
+    /// Answers `SetTimeZone`.
+    pub async fn set_time_zone(
+        &self,
+        caller: Caller,
+        message: v1::SetTimeZoneRequest,
+    ) -> Result<v1::SetTimeZoneResponse, ApiError> {
+        let record = self.state.admin.access.set_time_zone(caller, &message.time_zone).await?;
+        Ok(v1::SetTimeZoneResponse { person: Some(self.person(&record)) })
+    }
+
     fn person(&self, record: &PrincipalRecord) -> Person {
         let role = self.state.admin.access.known().role_of(record);
         Person {
@@ -87,6 +97,7 @@ impl OperationHandlers {
             kind: kind_to_wire(record.kind).into(),
             role: role_to_wire(role).into(),
             disabled: record.disabled.and_then(translate::timestamp),
+            time_zone: record.time_zone.expose().clone(),
         }
     }
 }

@@ -40,7 +40,7 @@ pub async fn with_images(tapes: &dyn ReadTape, request: Arc<ModelRequest>) -> Ar
     let mut request = Arc::unwrap_or_clone(request);
     let mut room = ImageAllowance { images: REQUEST_IMAGES_MAX, bytes: REQUEST_IMAGES_BYTES_MAX };
     for message in request.messages.iter_mut().rev() {
-        if let ChatMessage::User { text, attachments } = message {
+        if let ChatMessage::User { text, attachments, .. } = message {
             let mut notes = Vec::new();
             for attachment in attachments.iter_mut().rev().filter(|file| file.attachment.is_image()) {
                 notes.extend(load(tapes, attachment, &mut room).await);

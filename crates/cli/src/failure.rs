@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use crate::exit::Exit;
 use crate::model_names::is_same_model;
+use palyra_explain::missing_key;
 use palyra_screen_text::shell_word;
 
 const PATH_CHARS_MAX: usize = 300;
@@ -113,6 +114,11 @@ impl Failure {
 
     /// As [`Failure::naming`], of a run and the model that it asked; an unknown one is empty.
     pub(crate) fn naming_run(self, run: &str, model: &str) -> Self {
+        if let Self::Local { code, message } = &self
+            && let Some(missing) = missing_key(message)
+        {
+            return Self::WithMend { code: *code, mend: missing.mend(model), message: message.clone() };
+        }
         let parts = [(ID_PLACEHOLDER, run), (MODEL_PLACEHOLDER, model)];
         let known: Vec<_> = parts.into_iter().filter(|(_, value)| !value.is_empty()).collect();
         self.naming_parts(&known)
@@ -354,6 +360,9 @@ mod tests {
             "{asked:?}"
         );
         assert!(!asked[1].contains("--"), "{asked:?}");
+        let unset = "no key for `mine`: `MINE_KEY` is not set in the daemon's environment";
+        let unset = Failure::local(ErrorCode::ModelAuth, unset).naming_run(&id, "mine/shop").lines();
+        assert!(unset[1].contains("`palyra model use mine/shop`"), "{unset:?}");
         let unknown = Failure::local(ErrorCode::ModelNetwork, "no").naming_run("", "").lines();
         assert!(unknown[1].contains("test PROVIDER/MODEL"), "{unknown:?}");
         let kept = Failure::local(ErrorCode::KeptFileRefused, "no");

@@ -10,13 +10,14 @@ use palyra_ports::Clock;
 use palyra_runtime::{Caller, GatewayRuntimeState};
 use palyra_types::access::AccessScope;
 use palyra_types::{Content, ErrorCode};
-use palyra_wire::operations::{OPERATIONS, OperationSpec, UnaryRequest};
+use palyra_wire::operations::{OperationSpec, UnaryRequest};
 use prost::Message;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::forms::form_token;
 use crate::paths::SIGN_OUT_PATH;
+use crate::screens::SCREENS;
 
 /// How long an operation may take.
 const CALL_SPAN_MAX: Duration = Duration::from_secs(60);
@@ -54,7 +55,7 @@ impl ConsoleServices {
 pub(crate) struct SignedIn {
     pub(crate) name: String,
     pub(crate) sign_out_token: String,
-    /// The operations that the person's role does not have.
+    /// The operations of rows of the navigation that the person's role does not have.
     pub(crate) refused: Vec<&'static str>,
 }
 
@@ -179,7 +180,9 @@ impl ScreenCall {
         let known = self.services.state.admin.access.known();
         let name = known.name_of(self.caller().actor.principal).unwrap_or_default().to_owned();
         let caller = self.caller();
-        let refused = OPERATIONS.iter().filter(|operation| authorize(operation, &caller).is_err());
+        let rows = SCREENS.iter().filter(|screen| screen.navigation.is_some());
+        let operations = rows.filter_map(|screen| OperationSpec::by_name(screen.operation));
+        let refused = operations.filter(|operation| authorize(operation, &caller).is_err());
         let refused = refused.map(|operation| operation.name).collect();
         SignedIn { name, sign_out_token: self.form_token(SIGN_OUT_PATH), refused }
     }

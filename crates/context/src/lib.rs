@@ -5,6 +5,8 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
+pub mod clock_words;
+
 pub mod data_key;
 
 pub mod transcript;

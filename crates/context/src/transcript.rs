@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use jiff::tz::TimeZone;
 use palyra_types::approval::{ApprovalResolved, ApprovalState, note_behind};
 use palyra_types::attachment::{AttachmentBody, BlobRef, RenderedAttachment};
 use palyra_types::client_tool::{ClientCallId, ClientToolsCalled};
@@ -17,8 +18,9 @@ use palyra_types::event::{
 use palyra_types::model::{CallId, ChatMessage, ProviderContinuation, RenderedCall, ToolResultStatus};
 use palyra_types::run::UserInput;
 use palyra_types::tool::{ToolName, ToolVerdict};
-use palyra_types::{Attempt, EffectId, Redacted, RunId, TapeSeq};
+use palyra_types::{Attempt, EffectId, Redacted, RunId, TapeSeq, Timestamp};
 
+use crate::clock_words::in_words;
 use crate::data_key::{DataKey, DataPart};
 
 const NOT_RECORDED: &str = "no outcome was recorded for this call; it may not have run";
@@ -46,6 +48,7 @@ enum TranscriptItem {
     User {
         text: Redacted<String>,
         attachments: Vec<RenderedAttachment>,
+        at: Timestamp,
     },
     Assistant {
         text: Redacted<String>,
@@ -96,16 +99,16 @@ impl Transcript {
         }
     }
 
-    /// Takes the next event of the run.
-    pub fn push(&mut self, event: &TapeEvent) {
+    /// Takes the next event of the run, and when it happened.
+    pub fn push(&mut self, event: &TapeEvent, time: Timestamp) {
         self.last = self.last.next();
         match event {
             TapeEvent::Run(RunEvent::Started(started)) => {
                 self.data_key = DataKey::new(&started.run_salt);
-                self.items.push(self.user(&started.input));
+                self.items.push(self.user(&started.input, time));
             }
             TapeEvent::Run(RunEvent::InputReceived { input, .. }) => {
-                let said = self.user(input);
+                let said = self.user(input, time);
                 // What was said during a broken answer keeps its place before what was said after it.
                 let waits = self.answering || !self.steering.is_empty();
                 let place = if waits { &mut self.steering } else { &mut self.items };
@@ -170,21 +173,22 @@ impl Transcript {
         }
     }
 
-    /// Returns the conversation so far, oldest first.
+    /// Returns the conversation so far, oldest first, with the times of the person's words in a zone.
     #[must_use]
-    pub fn messages(&self) -> Vec<ChatMessage> {
+    pub fn messages(&self, zone: &TimeZone) -> Vec<ChatMessage> {
         let mut messages = Vec::new();
         for item in self.items.iter().chain(&self.steering) {
             match item {
                 // Nobody typed nothing, and providers refuse it.
-                TranscriptItem::User { text, attachments }
+                TranscriptItem::User { text, attachments, .. }
                     if text.expose().is_empty() && attachments.is_empty() =>
                 {
                     messages.push(ChatMessage::user(ERASED_INPUT.into()));
                 }
-                TranscriptItem::User { text, attachments } => {
+                TranscriptItem::User { text, attachments, at } => {
                     let (text, attachments) = (text.clone(), attachments.clone());
-                    messages.push(ChatMessage::User { text, attachments });
+                    let said = in_words(*at, zone).map(Arc::from);
+                    messages.push(ChatMessage::User { text, attachments, said });
                 }
                 TranscriptItem::Assistant { text, calls, continuation } => {
                     if !text.expose().is_empty() || !calls.is_empty() {
@@ -238,7 +242,7 @@ impl Transcript {
         }
     }
 
-    fn user(&self, input: &UserInput) -> TranscriptItem {
+    fn user(&self, input: &UserInput, at: Timestamp) -> TranscriptItem {
         let rendered = (0..).zip(&input.attachments).map(|(place, attachment)| RenderedAttachment {
             attachment: Arc::new(attachment.clone()),
             place: match &attachment.body {
@@ -250,7 +254,7 @@ impl Transcript {
             data: None,
             delimiter: self.data_key.delimiter(DataPart { entry: self.last, place }),
         });
-        TranscriptItem::User { text: input.text.clone(), attachments: rendered.collect() }
+        TranscriptItem::User { text: input.text.clone(), attachments: rendered.collect(), at }
     }
 
     fn render(

@@ -44,6 +44,7 @@ pub fn check_configuration(explicit: Option<&Path>, environment: &BTreeMap<Strin
         Ok(config) => {
             let mut findings = check_folders(&config);
             findings.extend(check_models(&config, environment));
+            findings.extend(check_certificate(&config));
             CheckVerdict { file, findings, more: ListExtent::No }
         }
         Err(mistakes) => {
@@ -77,6 +78,20 @@ fn check_folders(config: &Config) -> Vec<ConfigFinding> {
             }
         })
         .collect()
+}
+
+/// Finds a certificate that the HTTP API cannot be served with, as a start does.
+fn check_certificate(config: &Config) -> Option<ConfigFinding> {
+    const KEY: &str = "http.tls_cert";
+    let files = config.http()?.tls?;
+    let error = palyra_http::server_config(&files).err()?;
+    let origin = config.origin(KEY);
+    Some(ConfigFinding {
+        code: ErrorCode::ConfigInvalid,
+        message: format!("{}: `{KEY}`: {error}", origin.place()),
+        origin: Some(origin),
+        key: Some(KEY.to_owned()),
+    })
 }
 
 fn check_models(config: &Config, environment: &BTreeMap<String, String>) -> Vec<ConfigFinding> {
@@ -139,6 +154,18 @@ mod tests {
         let message = &verdict.findings[0].message;
         assert!(message.contains(":2:") && message.contains("`policy.dir` names /no/such"), "{message}");
         assert_eq!(check(folder.path().to_str().expect("text")).findings, []);
+    }
+
+    #[test]
+    fn a_certificate_that_a_start_refuses_is_a_mistake() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("palyra.toml");
+        std::fs::write(&file, "[http]\ntls_cert = \"/nowhere/c.pem\"\ntls_key = \"/nowhere/k.pem\"\n")
+            .expect("written");
+        let verdict = check_configuration(Some(&file), &environment(&[]));
+        assert_eq!(verdict.findings.len(), 1, "{verdict:?}");
+        assert!(verdict.findings[0].message.contains(":2:"), "{verdict:?}");
+        assert!(verdict.findings[0].message.contains("/nowhere/c.pem holds no certificate"), "{verdict:?}");
     }
 
     #[test]

@@ -35,7 +35,6 @@ pub use provider::{ProviderConfig, ProviderFormat};
 pub use schema::{
     ApplyTime, PARALLEL_REQUESTS_DEFAULT, PROVIDER_FIELDS, SETTINGS, SettingSpec, SettingType, UnsetValue,
 };
-pub(crate) use suggest::nearest;
 pub use value::{ConfigValue, ValueOrigin};
 
 /// The name of the configuration file below the configuration directory.

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use palyra_policy::{PolicyFile, PolicySet, ToolCallPolicySnapshot, ToolPolicyRules, check, test_fixtures};
+use palyra_policy::{PolicyFile, ToolCallPolicySnapshot, ToolPolicyRules, check, test_fixtures};
 use palyra_ports::ToolRuntime;
 use palyra_tools::BuiltinTools;
+use palyra_types::spelling::nearest_name;
 use palyra_types::tool::{ToolCatalog, ToolSpec};
 
 use crate::config;
@@ -134,8 +135,9 @@ fn checked(files: &[PolicyFile], tools: &ToolCatalog, found: ExaminedPolicies) -
     match check(files, tools) {
         Ok(checked) => {
             let mut remarks: Vec<String> = checked.warnings.iter().map(ToString::to_string).collect();
-            if let (Ok(set), Ok(here)) = (PolicySet::compile(files, tools), std::env::current_dir()) {
-                let misspelled = set.misspelled_folders(files, &|folder| near_folder(&here, folder));
+            if let Ok(here) = std::env::current_dir() {
+                let near = |folder: &str| near_folder(&here, folder);
+                let misspelled = checked.policies.misspelled_folders(files, &near);
                 remarks.extend(misspelled.iter().map(ToString::to_string));
             }
             ExaminedPolicies { remarks, ..found }
@@ -152,7 +154,7 @@ fn near_folder(root: &Path, wanted: &str) -> Option<String> {
     let mut place = root.to_owned();
     for name in wanted.split('/').filter(|name| !["", "."].contains(name)) {
         let exact = Some(name.to_owned()).filter(|name| place.join(name).is_dir());
-        let found = exact.or_else(|| config::nearest(name, folders_in(&place)))?;
+        let found = exact.or_else(|| nearest_name(name, folders_in(&place)))?;
         place.push(&found);
         near.push(found);
     }

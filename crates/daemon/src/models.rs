@@ -32,6 +32,9 @@ use crate::system::SystemClock;
 
 /// The model taken when the server does not say what it has.
 const ENVIRONMENT_MODEL_UNKNOWN: &str = "default";
+/// The variable that selects a server, and the one that has its key.
+const SERVER_VARIABLE: &str = "OPENAI_BASE_URL";
+const KEY_VARIABLE: &str = "OPENAI_API_KEY";
 /// The key of the default model.
 const DEFAULT_KEY: &str = "model.default";
 /// The key of the models that may be asked instead.
@@ -104,10 +107,16 @@ impl ModelsError {
 /// What the configuration and the environment ask for, before any server was asked anything.
 pub(crate) struct ModelPlan {
     providers: Vec<Arc<dyn ModelProvider>>,
-    selection: Option<ExplicitSelection>,
+    selected: Option<SelectedServer>,
     default: Option<ModelRef>,
     fallbacks: Vec<ModelRef>,
     suggestions: Vec<String>,
+}
+
+/// The server that the environment selects.
+struct SelectedServer {
+    selection: ExplicitSelection,
+    provider: OpenAiChatProvider,
 }
 
 /// What a secret that the vault does not give out means for the default model and its fallbacks.
@@ -149,6 +158,11 @@ pub(crate) fn plan(
         }
         None => suggestions.extend(detect_keys(environment).iter().map(|key| key.sentence())),
     }
+    let selected = selection.map(|selection| SelectedServer::new(selection, environment)).transpose();
+    let selected = selected.unwrap_or_else(|error| {
+        errors.push(error);
+        None
+    });
     let mut known = |key: &'static str, given: &str| {
         let model =
             ModelRef::parse(given).filter(|model| names.iter().any(|name| *name == model.provider.as_str()));
@@ -169,7 +183,7 @@ pub(crate) fn plan(
     let fallbacks = config.fallback_models().iter();
     let fallbacks = fallbacks.filter_map(|fallback| known(FALLBACKS_KEY, fallback)).collect();
     if errors.is_empty() {
-        Ok(ModelPlan { providers, selection, default, fallbacks, suggestions })
+        Ok(ModelPlan { providers, selected, default, fallbacks, suggestions })
     } else {
         Err(errors)
     }
@@ -185,17 +199,17 @@ pub(crate) async fn build(
     missing: MissingSecret,
 ) -> Result<ModelDirectory, Vec<ModelsError>> {
     let environment = &*sources.environment;
-    let ModelPlan { mut providers, selection, default, fallbacks, suggestions } =
+    let ModelPlan { mut providers, selected, default, fallbacks, suggestions } =
         plan(config, sources, missing)?;
     let mut selected_default = ModelRef::new("demo", "demo");
     let mut of_environment = None;
-    if let Some(selection) = selection {
-        let (provider, model) = selected(&selection, environment).await.map_err(|error| vec![error])?;
+    if let Some(SelectedServer { selection, provider }) = selected {
+        let model = model_of(&selection, &provider).await;
         let key = selection.key.as_ref().map(ToString::to_string);
         of_environment =
             Some(EnvironmentServer { provider: model.provider.clone(), base_url: selection.base_url, key });
         selected_default = model;
-        providers.push(provider);
+        providers.push(guard(Arc::new(provider), PARALLEL_REQUESTS_DEFAULT));
     }
     let default = default.unwrap_or(selected_default);
     let origin = own_model::of(config, environment).map(|own| own.origin()).unwrap_or_default();
@@ -225,34 +239,36 @@ pub(crate) async fn suggest_local_servers(models: watch::Sender<Arc<ModelDirecto
     }
 }
 
-async fn selected(
-    selection: &ExplicitSelection,
-    environment: &BTreeMap<String, String>,
-) -> Result<(Arc<dyn ModelProvider>, ModelRef), ModelsError> {
-    let key = match &selection.key {
-        Some(reference) => {
-            let key = reference.resolve(environment);
-            Some(key.map_err(|error| ModelsError::Key {
-                origin: variable("OPENAI_API_KEY"),
-                provider: ENVIRONMENT_PROVIDER.to_owned(),
-                cause: error.into(),
-            })?)
-        }
-        None => None,
-    };
-    let wanted = OpenAiChatConfig::new(ENVIRONMENT_PROVIDER, &selection.base_url, key);
-    let provider = OpenAiChatProvider::new(wanted).map_err(|cause| ModelsError::Provider {
-        origin: variable("OPENAI_BASE_URL"),
-        provider: ENVIRONMENT_PROVIDER.to_owned(),
-        cause,
-    })?;
-    let model = match tokio::time::timeout(ASK_SPAN_MAX, selected_model(selection, &provider)).await {
+impl SelectedServer {
+    /// Makes the adapter of the server, without a network.
+    fn new(
+        selection: ExplicitSelection,
+        environment: &BTreeMap<String, String>,
+    ) -> Result<Self, ModelsError> {
+        let key = selection.key.as_ref().map(|reference| reference.resolve(environment)).transpose();
+        let key = key.map_err(|error| ModelsError::Key {
+            origin: variable(KEY_VARIABLE),
+            provider: ENVIRONMENT_PROVIDER.to_owned(),
+            cause: error.into(),
+        })?;
+        let wanted = OpenAiChatConfig::new(ENVIRONMENT_PROVIDER, &selection.base_url, key);
+        let provider = OpenAiChatProvider::new(wanted).map_err(|cause| ModelsError::Provider {
+            origin: variable(if cause == ProviderConfigError::Key { KEY_VARIABLE } else { SERVER_VARIABLE }),
+            provider: ENVIRONMENT_PROVIDER.to_owned(),
+            cause,
+        })?;
+        Ok(Self { selection, provider })
+    }
+}
+
+/// Returns the model that the environment selects; a server is asked where no model is named.
+async fn model_of(selection: &ExplicitSelection, provider: &OpenAiChatProvider) -> ModelRef {
+    let model = match tokio::time::timeout(ASK_SPAN_MAX, selected_model(selection, provider)).await {
         Ok(Ok(model)) => model.to_string(),
         Ok(Err(error)) => unknown_model(&error),
         Err(_too_slow) => ENVIRONMENT_MODEL_UNKNOWN.to_owned(),
     };
-    let provider = guard(Arc::new(provider), PARALLEL_REQUESTS_DEFAULT);
-    Ok((provider, ModelRef::new(ENVIRONMENT_PROVIDER, &model)))
+    ModelRef::new(ENVIRONMENT_PROVIDER, &model)
 }
 
 fn unknown_model(error: &SelectModelError) -> String {
@@ -280,7 +296,7 @@ fn configured(
     };
     if can_wait {
         tracing::warn!(provider = settings.name, "a server of models has no key: {}", chain(&cause));
-        return keyless(config, settings, sources);
+        return keyless(config, settings, sources, no_key(&settings.name, &cause));
     }
     Err(ModelsError::Key {
         origin: config.origin(&format!("providers.{}.key", settings.name)),
@@ -296,22 +312,28 @@ fn is_needed(config: &Config, provider: &str) -> bool {
     models.any(|model| model.split('/').next() == Some(provider))
 }
 
-/// Makes a server that looks for its key with each request, until it has one.
+/// Says why a server has no key.
+fn no_key(provider: &str, cause: &ModelKeyError) -> String {
+    format!("no key for `{provider}`: {}", chain(cause))
+}
+
+/// Makes a server that looks for its key with each request, until it has one; `note` says why it has none now.
 fn keyless(
     config: &Config,
     settings: &ProviderConfig,
     sources: &KeySources,
+    note: String,
 ) -> Result<Arc<dyn ModelProvider>, ModelsError> {
     let keyless = with_key(config, settings, None)?;
     let settings = settings.clone();
     let sources = sources.clone();
     let connect = move || {
         let key = sources.key_of(&settings);
-        let key = key.map_err(|error| format!("no key for `{}`: {}", settings.name, chain(&error)))?;
+        let key = key.map_err(|error| no_key(&settings.name, &error))?;
         let provider = adapter(&settings, key).map_err(|error| chain(&error))?;
         Ok(guard(provider, settings.parallel_requests_max))
     };
-    Ok(Arc::new(KeylessProvider::new(keyless, Box::new(connect))))
+    Ok(Arc::new(KeylessProvider::new(keyless, Box::new(connect), note)))
 }
 
 /// Makes a server with this key.

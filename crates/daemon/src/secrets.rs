@@ -23,15 +23,19 @@ pub(crate) fn scanner() -> Arc<SecretScanner> {
 
 /// Values that are no longer kept, and looked for until the daemon ends, at most.
 const FORMER_MAX: usize = 256;
+/// Values that were never kept, and looked for until the daemon ends, at most.
+const NEVER_KEPT_MAX: usize = 64;
 
 /// What the scanner is told, by where it comes from. Invariant: what is here is what the scanner looks for, but for
-/// former values for which there is no room.
+/// former values and those never kept for which there is no room.
 #[derive(Clone)]
 struct KnownSecrets {
     keys: Vec<Content<String>>,
     vault: BTreeMap<SecretName, Content<String>>,
     /// What was in the vault, the newest first: elsewhere it may still be worth something.
     former: VecDeque<Content<String>>,
+    /// What was typed and refused, the newest first. It takes no place of a former value.
+    never_kept: VecDeque<Content<String>>,
 }
 
 static KNOWN: Mutex<KnownSecrets> = Mutex::new(KnownSecrets::nothing());
@@ -65,7 +69,7 @@ pub(crate) fn hold_all(values: Vec<(SecretName, Content<String>)>) -> Vec<Secret
     known().hold_all(&SCANNER, values)
 }
 
-/// Looks for a value that is not kept, until the daemon ends, while there is room for it.
+/// Looks for a value that is not kept, until the daemon ends, while there is room for it beside all that was kept.
 pub(crate) fn look_for(value: Content<String>) {
     known().look_for(&SCANNER, value);
 }
@@ -83,7 +87,8 @@ pub(crate) fn is_stored(name: &SecretName) -> bool {
 
 impl KnownSecrets {
     const fn nothing() -> Self {
-        Self { keys: Vec::new(), vault: BTreeMap::new(), former: VecDeque::new() }
+        let (former, never_kept) = (VecDeque::new(), VecDeque::new());
+        Self { keys: Vec::new(), vault: BTreeMap::new(), former, never_kept }
     }
 
     fn hold(
@@ -127,10 +132,10 @@ impl KnownSecrets {
     }
 
     fn look_for(&mut self, scanner: &SecretScanner, value: Content<String>) {
-        let is_known = self.former.contains(&value) || self.vault.values().any(|known| *known == value);
-        if !is_known {
-            self.former.push_front(value);
-            self.former.truncate(FORMER_MAX);
+        let mut others = self.vault.values().chain(&self.former).chain(&self.never_kept);
+        if others.all(|known| *known != value) {
+            self.never_kept.push_front(value);
+            self.never_kept.truncate(NEVER_KEPT_MAX);
             self.tell_what_fits(scanner);
         }
     }
@@ -139,6 +144,7 @@ impl KnownSecrets {
         if self.vault.get(&name) != Some(&value) {
             self.part_with(&name);
             self.former.retain(|former| *former != value);
+            self.never_kept.retain(|refused| *refused != value);
             self.vault.insert(name, value);
         }
     }
@@ -164,10 +170,10 @@ impl KnownSecrets {
         if values.len() > REGISTERED_VALUES_MAX {
             return Err(RegisterError::TooMany);
         }
-        for former in &self.former {
+        for former in self.former.iter().chain(&self.never_kept) {
             let more: Vec<_> = parts(former).filter(|part| !values.contains(part)).collect();
             if values.len() + more.len() > REGISTERED_VALUES_MAX {
-                tracing::warn!("there is no room to look for every value that was in the vault");
+                tracing::warn!("there is no room to look for every value that was in the vault or refused");
                 break;
             }
             values.extend(more);
@@ -230,5 +236,22 @@ mod tests {
         known.look_for(&scanner, pair(FORMER_MAX + 7));
         assert!(!shows(&scanner, FORMER_MAX + 7), "one that was never kept");
         assert!(!shows(&scanner, FORMER_MAX));
+    }
+
+    #[test]
+    fn keys_that_were_refused_take_no_place_of_former_values() {
+        let (scanner, mut known) = (SecretScanner::new(), KnownSecrets::nothing());
+        for at in 0..=FORMER_MAX {
+            known.hold(&scanner, &name(0), &pair(at)).unwrap();
+        }
+        let refused = FORMER_MAX + 1..FORMER_MAX + 301;
+        refused.clone().for_each(|at| known.look_for(&scanner, pair(at)));
+        assert!(!shows(&scanner, 0) && !shows(&scanner, FORMER_MAX), "what was or is in the vault");
+        assert!(!shows(&scanner, refused.end - 1), "the newest that was refused");
+        assert!(shows(&scanner, refused.start), "the control: the oldest that was refused made way");
+        known.hold(&scanner, &name(1), &pair(refused.end - 1)).unwrap();
+        known.part_with(&name(1));
+        assert_eq!(known.former.len(), FORMER_MAX, "one that was kept after all is a former value");
+        assert!(!known.never_kept.contains(&pair(refused.end - 1)));
     }
 }

@@ -111,8 +111,15 @@ pub(crate) fn snapshot(config: &Config) -> GatewayRuntimeConfigSnapshot {
         limits: config.run_limits(),
         session_queue_max: config.session_queue_max(),
         input_bytes_max: config.input_bytes_max(),
+        time_zone: machine_time_zone().into(),
         ..GatewayRuntimeConfigSnapshot::default()
     }
+}
+
+/// Returns the name of this machine's time zone; empty where it has none that the IANA database knows.
+fn machine_time_zone() -> String {
+    let zone = jiff::tz::TimeZone::try_system().ok();
+    zone.and_then(|zone| zone.iana_name().map(str::to_owned)).unwrap_or_default()
 }
 
 /// Returns every configuration value as transports show it.

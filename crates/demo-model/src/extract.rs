@@ -61,7 +61,11 @@ pub(super) fn describe(finding: &ToolFinding) -> String {
     }
     if finding.failed {
         let reason = clip(&finding.text, ERROR_CHARS_MAX);
-        return format!("The tool `{}` did not succeed{of}: {reason}", finding.tool);
+        return format!(
+            "The tool `{}` did not succeed{of}: {reason}{}",
+            finding.tool,
+            credential_way(finding)
+        );
     }
     match finding.tool.as_str() {
         "read_file" => file(finding),
@@ -72,6 +76,20 @@ pub(super) fn describe(finding: &ToolFinding) -> String {
         "ask_user" => format!("You answered: {}", clip(&finding.text, PARAGRAPH_CHARS_MAX)),
         tool => format!("The tool `{tool}` succeeded{of}: {}", clip(&finding.text, PARAGRAPH_CHARS_MAX)),
     }
+}
+
+/// Says what to type where a server wants to know who asks.
+fn credential_way(finding: &ToolFinding) -> String {
+    let url = argument(finding, "url");
+    let is_refused = ["HTTP 401 ", "HTTP 403 "].iter().any(|status| finding.text.contains(status));
+    if finding.tool.as_str() != "http_fetch" || !is_refused || !url.starts_with("https://") {
+        return String::new();
+    }
+    format!(
+        "\n\nThe server wants to know who asks. `palyra admin vault put NAME --host HOST` saves a secret for it; then say: \
+         fetch {} with the secret NAME",
+        clip(url, LINE_CHARS_MAX)
+    )
 }
 
 /// Says what to type where a text that was to be replaced is there several times.

@@ -119,7 +119,7 @@ fn estimate(request: &ModelRequest, text: &str, proposals: &[RawToolProposal]) -
 /// Returns the bytes of a message that reach this model: of what is attached, texts only.
 fn read_bytes(message: &ChatMessage) -> usize {
     match message {
-        ChatMessage::User { text, attachments } => {
+        ChatMessage::User { text, attachments, .. } => {
             let bytes = |file: &RenderedAttachment| match &file.attachment.body {
                 AttachmentBody::Text(_) => file.content_bytes(),
                 AttachmentBody::Blob { .. } => file.attachment.name.expose().len(),

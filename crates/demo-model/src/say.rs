@@ -112,7 +112,10 @@ fn plan_of(call: &IntendedCall) -> String {
         ToolAbility::Patch => patch_plan(text("patch")),
         ToolAbility::Run => format!("run `{}`", command_line(&Value::Object(call.arguments.clone()))),
         ToolAbility::Git => format!("ask git: `git {}`", text("subcommand")),
-        ToolAbility::Fetch => format!("fetch {}", text("url")),
+        ToolAbility::Fetch => match text("credential") {
+            "" => format!("fetch {}", text("url")),
+            secret => format!("fetch {} with the secret `{secret}`", text("url")),
+        },
         ToolAbility::Remember => "remember that".to_owned(),
         ToolAbility::Ask => "ask you".to_owned(),
     }

@@ -2,15 +2,25 @@
 //!
 //! Begin at [`ExplainTopic::read`]; `library` holds the texts, `page_text` lays them out. `typed_commands` is what is said
 //! after a command line that does not exist, `model_mends` after a model that does not
-//! answer.
+//! answer, `unused_variables` where variables name a model that is not asked, `plain_hosts` after a secret was bound to a host
+//! without TLS.
 
 mod library;
 mod topic;
 mod page_text;
 mod typed_commands;
 mod model_mends;
+mod unused_variables;
+mod plain_hosts;
 
-pub use model_mends::{mend_of_known, mend_of_try, mend_without_key, model_names, unlisted_model};
+pub use model_mends::{
+    MissingKey, mend_of_known, mend_of_try, mend_without_key, missing_key, model_names, unlisted_model,
+};
 pub use page_text::page_text;
+pub use plain_hosts::PlainHostNote;
 pub use topic::{ExplainTopic, UnknownTopic, topic_names};
-pub use typed_commands::{INCOMPLETE_COMMANDS, TYPED_COMMANDS};
+pub use typed_commands::{
+    TYPED_COMMANDS, branch_at_entry, completed_command, explained_call, is_like_id, known_command,
+    plain_words,
+};
+pub use unused_variables::{SERVER_VARIABLE, UNSET_COMMAND, variables_not_used};

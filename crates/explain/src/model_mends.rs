@@ -1,13 +1,16 @@
 //! What to do about a model that fails its test, or that its server does not list.
 
-use palyra_screen_text::{clean_line, nearest_name};
+use palyra_screen_text::{clean_line, shell_word};
 use palyra_types::ErrorCode;
+use palyra_types::spelling::nearest_name;
 
 const NAME_CHARS_MAX: usize = 80;
 /// Models of a server that a message names.
 const MODELS_NAMED_MAX: usize = 8;
 /// What a server adds to the name of a model of which it has versions.
 const NEWEST_VERSION: &str = ":latest";
+/// Ends the name of a variable in what a daemon says of a key that it does not have.
+const NOT_SET: &str = "` is not set in the daemon's environment";
 
 /// Returns what to do after a model failed its test, where the mend of the code is another test.
 #[must_use]
@@ -58,6 +61,44 @@ pub fn mend_without_key(code: ErrorCode) -> &'static str {
     }
 }
 
+/// A server of models whose key is in a variable that the daemon's environment lacks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MissingKey<'a> {
+    /// The server, as the configuration names it.
+    pub server: &'a str,
+    /// The variable.
+    pub variable: &'a str,
+}
+
+impl MissingKey<'_> {
+    /// Returns what to do about it; `model` is the model that was asked for, as SERVER/MODEL, where that is known.
+    ///
+    /// A daemon keeps the environment that it was started in, so a variable that is exported later needs another daemon.
+    #[must_use]
+    pub fn mend(&self, model: &str) -> String {
+        let Self { server, variable } = self;
+        let is_of_server = model.split_once('/').is_some_and(|(of, _)| of == *server);
+        let model = if is_of_server { shell_word(model) } else { format!("{server}/MODEL") };
+        format!(
+            "in a shell where {variable} is exported: `palyra model use {model}`, which replaces an idle daemon by one that \
+             has it, or `palyra admin stop`; then the same command again"
+        )
+    }
+}
+
+/// Returns the key that is missing, where a message of a daemon says that its environment lacks the variable.
+#[must_use]
+pub fn missing_key(message: &str) -> Option<MissingKey<'_>> {
+    let (before, _) = message.split_once(NOT_SET)?;
+    let (said, variable) = before.rsplit_once("`: `")?;
+    let (said, server) = said.rsplit_once('`')?;
+    let is_key = ["no key for ", "no key for provider "].iter().any(|begin| said.ends_with(begin));
+    let is_plain = |name: &str| {
+        !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || ['_', '-'].contains(&c))
+    };
+    (is_key && is_plain(server) && is_plain(variable)).then_some(MissingKey { server, variable })
+}
+
 /// Says that a server does not list a model, and which ones it has; `None` where it lists the model, or none at all.
 #[must_use]
 pub fn unlisted_model(server: &str, model: &str, names: &[String]) -> Option<String> {
@@ -66,13 +107,13 @@ pub fn unlisted_model(server: &str, model: &str, names: &[String]) -> Option<Str
     let is_it =
         |known: &String| *known == wanted || known.strip_suffix(NEWEST_VERSION) == Some(wanted.as_str());
     let first = names.first().filter(|_| !names.iter().any(is_it))?;
-    let near = nearest_name(&wanted, names.iter().cloned());
+    let near = nearest_name(&wanted, names);
     Some(format!(
         "the server `{server}` does not list the model {}, so runs may fail; it has {}: `palyra model use {}` names that \
          one",
         clean_line(model, NAME_CHARS_MAX),
         model_names(names),
-        clean_line(near.as_deref().unwrap_or(first), NAME_CHARS_MAX)
+        clean_line(near.unwrap_or(first), NAME_CHARS_MAX)
     ))
 }
 
@@ -89,6 +130,63 @@ pub fn model_names(names: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_variable_that_the_daemon_lacks_is_named_with_the_ways_to_a_daemon_that_has_it() {
+        for message in [
+            "PLY-3001: no key for `box`: `BOX_KEY` is not set in the daemon's environment",
+            "box/m does not answer: no key for `box`: `BOX_KEY` is not set in the daemon's environment",
+            "/a/palyra.toml:3:7: no key for provider `box`: `BOX_KEY` is not set in the daemon's environment",
+        ] {
+            let missing = missing_key(message).unwrap();
+            assert_eq!(missing, MissingKey { server: "box", variable: "BOX_KEY" }, "{message}");
+            for (model, command) in [
+                ("box/m", "`palyra model use box/m`"),
+                ("", "`palyra model use box/MODEL`"),
+                ("other/m", "`palyra model use box/MODEL`"),
+            ] {
+                let mend = missing.mend(model);
+                assert!(mend.contains(command) && mend.contains("`palyra admin stop`"), "{mend}");
+            }
+        }
+        for message in [
+            "no key for `box`: `BOX_KEY` is not set in this environment",
+            "HTTP 401: `BOX_KEY` is not set in the daemon's environment",
+            "no key for `box`: `$(reboot)` is not set in the daemon's environment",
+            "",
+        ] {
+            assert_eq!(missing_key(message), None, "{message}");
+        }
+    }
+
+    #[test]
+    fn the_mend_of_a_known_model_names_a_setting_where_another_test_alone_does_not_help() {
+        for (code, named) in [
+            (ErrorCode::ModelAuth, Some("`key` in its section")),
+            (ErrorCode::ModelPermission, Some("OPENAI_API_KEY")),
+            (ErrorCode::ModelPermanent, Some("`palyra model list --ask`")),
+            (ErrorCode::ModelMalformed, Some("`format`")),
+            (ErrorCode::ModelNetwork, Some("OPENAI_BASE_URL")),
+            (ErrorCode::ModelQuota, None),
+            (ErrorCode::ModelTransient, None),
+            (ErrorCode::RunNotFound, None),
+        ] {
+            let mend = mend_of_known(code);
+            assert_eq!(mend.is_some(), named.is_some(), "{code}");
+            assert!(mend.unwrap_or_default().contains(named.unwrap_or_default()), "{code}: {mend:?}");
+        }
+    }
+
+    #[test]
+    fn a_try_without_a_key_is_mended_by_one_and_else_as_any_other() {
+        for code in [ErrorCode::ModelAuth, ErrorCode::ModelPermission] {
+            assert!(mend_without_key(code).contains("--key env:NAME"), "{code}");
+            assert!(mend_of_try(code).contains("what --key names"), "{code}");
+        }
+        for code in [ErrorCode::ModelNetwork, ErrorCode::ModelPermanent, ErrorCode::ModelQuota] {
+            assert_eq!(mend_without_key(code), mend_of_try(code), "{code}");
+        }
+    }
 
     #[test]
     fn a_model_that_the_server_does_not_list_is_named_with_those_it_has() {

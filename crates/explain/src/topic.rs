@@ -1,9 +1,9 @@
 //! What the words after `explain` name.
 
 use palyra_types::ErrorCode;
+use palyra_types::spelling::slips;
 
 use crate::library::{DOCUMENTS, page_of};
-use palyra_screen_text::slips;
 
 const CODE_PREFIX: &str = "PLY-";
 const DOCUMENTS_FOLDER: &str = "docs/";
@@ -105,7 +105,7 @@ fn nearest(number: &str) -> Vec<ErrorCode> {
             let apart = number.parse().map_or(u64::MAX, |number: u64| number.abs_diff(code.number().into()));
             // Swapped digits are likelier than a wrong one.
             let other_digits = sorted(number) != sorted(&own);
-            (slips(number.as_bytes(), own.as_bytes()), other_digits, apart, *code)
+            (slips(number, &own), other_digits, apart, *code)
         })
         .collect();
     codes.sort_unstable();

@@ -1,6 +1,9 @@
 //! Command lines that do not exist, and the ones that do what was looked for.
 //!
-//! Owns the table only; the command line compares with it what was typed.
+//! Owns the tables and compares with them what was typed. Knows no parser: words come in, lines to type go out.
+
+use palyra_screen_text::shell_word;
+use palyra_types::id_name::IdName;
 
 /// Command lines that people type, each by its first words and the options among the others; `*` is the next word,
 /// `@` one that looks like an id. Then what to type instead, with that word, and what it does. A line of one row can begin
@@ -137,7 +140,7 @@ pub const TYPED_COMMANDS: &[(&[&str], &str, &str)] = &[
 ];
 
 /// Whole command lines that lack something, as in [`TYPED_COMMANDS`].
-pub const INCOMPLETE_COMMANDS: [(&str, &str, &str); 6] = [
+const INCOMPLETE_COMMANDS: [(&str, &str, &str); 6] = [
     (
         "runs undo",
         "palyra runs undo last --dry-run",
@@ -153,3 +156,128 @@ pub const INCOMPLETE_COMMANDS: [(&str, &str, &str); 6] = [
     ("runs wait", "palyra runs wait last", "waits until the last run ends"),
     ("runs cancel", "palyra runs cancel last", "stops the last run"),
 ];
+
+/// Returns what the table has for a command line: what to type, and what that does.
+#[must_use]
+pub fn known_command(typed: &[String]) -> Option<(String, &'static str)> {
+    TYPED_COMMANDS.iter().find_map(|(patterns, command, effect)| {
+        let word = patterns.iter().find_map(|pattern| matched(pattern, typed))?;
+        let rest = typed.iter().position(|typed| typed == word).map(|at| plain_words(&typed[at..]).join(" "));
+        let question = rest.filter(|_| command.starts_with("palyra run ") && command.ends_with(" *"));
+        Some((filled(command, question.as_deref().unwrap_or(word)), *effect))
+    })
+}
+
+/// Returns what to type for a command line that lacks something, and what that does.
+#[must_use]
+pub fn completed_command(typed: &[String]) -> Option<(String, &'static str)> {
+    let words = typed.iter().filter(|word| !word.starts_with('-')).count();
+    let mut as_long = INCOMPLETE_COMMANDS.iter().filter(|(pattern, ..)| pattern.split(' ').count() == words);
+    as_long.find_map(|(pattern, command, effect)| Some((filled(command, matched(pattern, typed)?), *effect)))
+}
+
+/// Returns the place of a branch whose entry was typed as a word of its own.
+#[must_use]
+pub fn branch_at_entry(typed: &[String]) -> Option<(String, &'static str)> {
+    let words = plain_words(typed);
+    let words = words.strip_prefix(&["sessions"]).or(words.strip_prefix(&["runs"])).unwrap_or(&words);
+    let ["branch" | "fork", run, entry] = words else { return None };
+    let is_place = !run.contains(['@', ':']) && entry.parse().is_ok_and(|entry: u32| entry > 0);
+    is_place.then(|| {
+        let place = shell_word(&format!("{run}@{entry}"));
+        (format!("palyra sessions branch {place}"), "branches the conversation behind that entry of the run")
+    })
+}
+
+/// Returns how to ask about a call of a tool; `typed` are the words behind its name, such as a path.
+#[must_use]
+pub fn explained_call(tool: &str, typed: &[&str]) -> (String, &'static str) {
+    let command = format!("palyra policy explain --tool {}", shell_word(tool));
+    match arguments_of(tool, typed) {
+        Some(arguments) => (
+            format!("{command} --arguments {}", shell_word(&arguments)),
+            "says how that call would be decided; the arguments are a JSON object",
+        ),
+        None => (
+            command,
+            "says how a call of that tool would be decided; --arguments takes its arguments, a JSON object",
+        ),
+    }
+}
+
+/// Returns the arguments of a call, with what was typed in the place of the first one; `None` where nothing was typed, or
+/// it has a character that JSON writes in another way.
+fn arguments_of(tool: &str, typed: &[&str]) -> Option<String> {
+    let is_plain = |word: &&str| !word.contains(|c: char| c.is_control() || ['"', '\\'].contains(&c));
+    let first = typed.first().filter(|_| typed.iter().all(is_plain))?;
+    Some(match tool {
+        "write_file" => format!("{{\"path\":\"{first}\",\"content\":\"text\"}}"),
+        "edit_file" => format!("{{\"path\":\"{first}\",\"old\":\"a\",\"new\":\"b\"}}"),
+        "run_command" | "start_job" => format!("{{\"argv\":[\"{}\"]}}", typed.join("\",\"")),
+        "http_fetch" => format!("{{\"url\":\"{first}\"}}"),
+        "http_send" => format!("{{\"url\":\"{first}\",\"method\":\"POST\"}}"),
+        "search" | "glob" => format!("{{\"pattern\":\"{first}\"}}"),
+        "git" => format!("{{\"subcommand\":\"{first}\"}}"),
+        "read_file" | "list_dir" => format!("{{\"path\":\"{first}\"}}"),
+        _ => return None,
+    })
+}
+
+/// Returns the words that are not options.
+#[must_use]
+pub fn plain_words(typed: &[String]) -> Vec<&str> {
+    typed.iter().map(String::as_str).filter(|word| !word.starts_with('-')).collect()
+}
+
+/// Returns whether a word is written as tables show ids.
+#[must_use]
+pub fn is_like_id(word: &str) -> bool {
+    word.parse::<IdName>().is_ok()
+        && (word.starts_with("last") || !word.contains(|c: char| c.is_ascii_lowercase()))
+}
+
+/// Returns a command of the table with the word that was typed.
+fn filled(command: &str, word: &str) -> String {
+    command.replace(['*', '@'], &shell_word(word))
+}
+
+/// Returns the word that `*` or `@` is, or an empty one, where a pattern fits.
+fn matched<'t>(pattern: &str, typed: &'t [String]) -> Option<&'t str> {
+    let (options, words): (Vec<&str>, Vec<&str>) =
+        pattern.split(' ').partition(|word| word.starts_with("--"));
+    let plain = plain_words(typed);
+    let fits = |(at, word): (usize, &&str)| {
+        plain.get(at).is_some_and(|typed| match *word {
+            "*" => true,
+            "@" => is_like_id(typed),
+            word => *typed == word,
+        })
+    };
+    let has = |option: &&str| typed.iter().any(|typed| typed == option);
+    let is_match = words.iter().enumerate().all(fits) && options.iter().all(has);
+    // A pattern of options alone is for a command line without a verb.
+    let is_whole = !words.is_empty() || plain.is_empty();
+    let at = words.iter().position(|word| ["*", "@"].contains(word));
+    (is_match && is_whole).then(|| at.map_or("", |at| plain[at]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_behind_a_tool_become_its_first_argument() {
+        for (tool, typed, wanted) in [
+            ("write_file", &["src/a"][..], r#"--arguments '{"path":"src/a","content":"text"}'"#),
+            ("read_file", &["src/a"], r#"--arguments '{"path":"src/a"}'"#),
+            ("run_command", &["make", "test"], r#"--arguments '{"argv":["make","test"]}'"#),
+            ("http_fetch", &["https://h/a"], r#"--arguments '{"url":"https://h/a"}'"#),
+        ] {
+            let (command, _) = explained_call(tool, typed);
+            assert_eq!(command, format!("palyra policy explain --tool {tool} {wanted}"));
+        }
+        for (tool, typed) in [("write_file", &[][..]), ("write_file", &["a\"b"]), ("word_count", &["a"])] {
+            assert_eq!(explained_call(tool, typed).0, format!("palyra policy explain --tool {tool}"));
+        }
+    }
+}

@@ -24,7 +24,7 @@ use crate::rules::{Judgement, PolicyStandpoint, conclude};
 use crate::schema::ArgumentsSchema;
 use crate::skills::{ActiveSkill, forbidding_skill};
 use crate::snapshot::ToolCallPolicySnapshot;
-use crate::suggest::suggest;
+use crate::suggest::near_tool;
 
 const TOOLS_LISTED_MAX: usize = 40;
 
@@ -388,12 +388,12 @@ fn by_policies(snapshot: &ToolCallPolicySnapshot, ids: &[String]) -> String {
 
 fn unknown_tool(snapshot: &ToolCallPolicySnapshot, call: &ToolCall) -> Refusal {
     let named = quoted(call.tool.as_str(), 64);
-    let all = || snapshot.catalog().iter().map(|tool| tool.name.as_str());
     let explanation = if snapshot.catalog().is_empty() {
         format!("there is no tool {named}; this run has no tools, answer without them")
     } else {
-        let names = listed(all(), TOOLS_LISTED_MAX);
-        let near = suggest(call.tool.as_str(), all())
+        let all = snapshot.catalog().iter().map(|tool| tool.name.as_str());
+        let names = listed(all, TOOLS_LISTED_MAX);
+        let near = near_tool(call.tool.as_str(), snapshot.catalog())
             .map_or(String::new(), |near| format!("did you mean `{near}`? "));
         format!("there is no tool {named}; {near}use one of these exact names: {names}")
     };

@@ -15,16 +15,16 @@ use crate::policies::{PolicyFile, PolicyMistake, PolicyMistakes, PolicySet};
 use crate::redundant_asks::redundant_asks;
 use crate::rules::re_evaluate;
 use crate::snapshot::ToolCallPolicySnapshot;
-use crate::suggest::suggest;
+use crate::suggest::near_tool;
 
 /// Where fixtures that name no workspace take place.
 pub const FIXTURE_WORKSPACE: &str = "/workspace";
 
-/// What is good to know of a set of policies.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A set of policies without mistakes, and what is good to know of it.
+#[derive(Debug)]
 pub struct PolicyCheck {
-    /// How many policies there are.
-    pub policies: usize,
+    /// The set.
+    pub policies: PolicySet,
     /// Likely oversights beside the mistakes: a policy that can never apply, about a tool that does not
     /// exist, or that asks where one that ships asks already.
     pub warnings: Vec<PolicyMistake>,
@@ -48,8 +48,7 @@ pub fn check(files: &[PolicyFile], catalog: &ToolCatalog) -> Result<PolicyCheck,
             else {
                 continue;
             };
-            let names = catalog.iter().map(|tool| tool.name.as_str());
-            let mend = suggest(tool, names)
+            let mend = near_tool(tool, catalog)
                 .map_or("no tool has a name like it".to_owned(), |near| format!("did you mean `{near}`?"));
             let what = format!("`{}` is about a tool `{tool}` that does not exist", known.annotations.id);
             let (file, line) = (known.file.clone(), known.line);
@@ -59,7 +58,7 @@ pub fn check(files: &[PolicyFile], catalog: &ToolCatalog) -> Result<PolicyCheck,
     warnings.extend(redundant_asks(&policies));
     warnings.sort();
     warnings.dedup();
-    Ok(PolicyCheck { policies: policies.len(), warnings })
+    Ok(PolicyCheck { policies, warnings })
 }
 
 /// A file of fixtures: calls, and what is expected of them.

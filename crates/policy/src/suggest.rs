@@ -1,21 +1,11 @@
-//! The nearest name that exists to one that does not.
+//! The existing tool whose name is most like one that does not exist.
 
-/// Returns the name among `names` that `given` was likely meant to be.
-pub(crate) fn suggest<'a>(given: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    const LIKENESS_MIN: f64 = 0.7;
-    const GIVEN_CHARS_MAX: usize = 80;
-    let given = given.rsplit(['.', '/', ':']).next().unwrap_or(given);
-    let plain: String = given
-        .chars()
-        .take(GIVEN_CHARS_MAX)
-        .filter(|c| c.is_alphanumeric() || *c == '_')
-        .flat_map(char::to_lowercase)
-        .collect();
-    let likeness = |name: &str| strsim::jaro_winkler(&plain, name);
-    names
-        .into_iter()
-        .map(|name| (likeness(name), name))
-        .filter(|(likeness, _)| *likeness >= LIKENESS_MIN)
-        .max_by(|(a, left), (b, right)| a.total_cmp(b).then(right.cmp(left)))
-        .map(|(_, name)| name)
+use palyra_types::spelling::nearest_name;
+use palyra_types::tool::{ToolCatalog, ToolName};
+
+/// Returns the tool whose name is nearest; a namespace before the name counts for nothing.
+pub(crate) fn near_tool<'c>(given: &str, catalog: &'c ToolCatalog) -> Option<&'c ToolName> {
+    let name = given.rsplit(['.', '/', ':']).next().unwrap_or(given);
+    let near = nearest_name(name, catalog.iter().map(|tool| tool.name.as_str()))?;
+    catalog.iter().map(|tool| &tool.name).find(|tool| tool.as_str() == near)
 }

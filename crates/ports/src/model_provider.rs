@@ -14,6 +14,11 @@ pub trait ModelProvider: Send + Sync {
     /// Returns what is known of a model, without asking anybody.
     fn model_info(&self, model: &ModelName) -> ModelInfo;
 
+    /// Returns why no request can be made now, where that is known without one.
+    fn why_unusable(&self) -> Option<String> {
+        None
+    }
+
     /// Takes note that a test has shown that a model sees images. What a configuration says comes first.
     fn note_images_seen(&self, _model: &ModelName) {}
 

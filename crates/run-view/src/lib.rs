@@ -33,5 +33,5 @@ pub use names::{ERASED_MARK, branch_origin, is_named, run_state, run_state_name,
 pub use conversation_entries::{last_answer, listed_entries};
 pub use run_view::{EchoMode, RunView, ShownLine, TextFlow, how_to_resolve};
 pub use tape_view::used_by_run;
-pub use times::{age, date};
+pub use times::{age, date, typed_time};
 pub use undone_files::{UndoExtent, is_back, undo_outcome, undone_by_path};

@@ -4,6 +4,7 @@
 //! Pure: knows no terminal and no daemon. Begin at [`RunView::absorb`].
 
 mod calls;
+mod next_steps;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,6 +13,7 @@ use palyra_wire::v1;
 use palyra_wire::v1::tape_entry::Event;
 use prost_types::Timestamp;
 
+use self::next_steps::next_step;
 use super::answer::OfferScope;
 use super::approval::granted;
 use super::names::run_state;
@@ -483,9 +485,9 @@ impl RunView {
             let said = clean_line(said, REASON_CHARS_MAX);
             shown.push(note(NoteKind::Bad, format!("{call}{} {said}", finished.error_code)));
             let part = self.read_only.get(&finished.effect_id);
-            if let Some(part) = part.filter(|_| finished.output.contains(READ_ONLY_ERROR)) {
-                shown.push(note(NoteKind::Info, part.clone()));
-            }
+            let part = part.filter(|_| finished.output.contains(READ_ONLY_ERROR)).cloned();
+            let step = part.or_else(|| next_step(&finished.error_code, &finished.output));
+            shown.extend(step.map(|step| note(NoteKind::Info, step)));
         }
     }
 

@@ -18,9 +18,64 @@ pub fn age(time: Option<Timestamp>) -> String {
     time.map_or_else(String::new, |time| coarse_span(passed(time)))
 }
 
+/// Reads a time that was typed: how long ago, such as `90m` or `7d`, or a date with or without a time, UTC where no offset
+/// is named. `now` is in seconds since 1970.
+///
+/// # Errors
+/// The forms to type.
+pub fn typed_time(text: &str, now: i64) -> Result<Timestamp, String> {
+    let of = |seconds| Timestamp { seconds, nanos: 0 };
+    if let Some(span) = typed_span(text) {
+        return Ok(of(now.saturating_sub(span)));
+    }
+    let exact = text.parse::<jiff::Timestamp>().or_else(|_| {
+        let civil: jiff::civil::DateTime = text.parse()?;
+        jiff::tz::Offset::UTC.to_timestamp(civil)
+    });
+    exact.map(|time| of(time.as_second())).map_err(|_| {
+        "a time is a span until now, such as 30m, 12h or 7d, or a date such as 2026-11-29 or 2026-11-29T08:00:00Z".to_owned()
+    })
+}
+
+/// Returns the seconds of a span such as `90m`.
+fn typed_span(text: &str) -> Option<i64> {
+    let (number, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;
+    let seconds = match unit {
+        "s" => 1,
+        "m" => 60,
+        "h" => 3_600,
+        "d" => 86_400,
+        "w" => 7 * 86_400,
+        _ => return None,
+    };
+    number.parse::<u32>().ok().map(|number| i64::from(number) * seconds)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_time_is_typed_as_a_span_or_a_date() {
+        let now = 1_800_000_000;
+        let read = |text: &str| typed_time(text, now).map(|time| time.seconds);
+        for (text, seconds) in [
+            ("30s", now - 30),
+            ("90m", now - 5_400),
+            ("12h", now - 43_200),
+            ("7d", now - 604_800),
+            ("2w", now - 1_209_600),
+            ("2027-01-15", 1_799_971_200),
+            ("2027-01-15T08:00:00", now),
+            ("2027-01-15T08:00:00Z", now),
+            ("2027-01-15T09:00:00+01:00", now),
+        ] {
+            assert_eq!(read(text), Ok(seconds), "{text}");
+        }
+        for text in ["", "d", "-1d", "1.5h", "5y", "yesterday", "2027-13-01", "7ä"] {
+            assert!(read(text).unwrap_err().contains("such as 30m, 12h or 7d"), "{text}");
+        }
+    }
 
     #[test]
     fn a_date_is_told_to_the_second_and_none_is_empty() {

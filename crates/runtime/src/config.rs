@@ -20,6 +20,8 @@ pub struct GatewayRuntimeConfigSnapshot {
     pub session_queue_max: usize,
     /// Bytes of one input, at most.
     pub input_bytes_max: usize,
+    /// The time zone of people who have not set their own: a name of the IANA database; empty for UTC.
+    pub time_zone: Arc<str>,
     /// Silence on a stream after which a heartbeat is sent.
     pub heartbeat: Duration,
 }
@@ -38,6 +40,7 @@ impl Default for GatewayRuntimeConfigSnapshot {
             instructions: SHIPPED_INSTRUCTIONS.into(),
             session_queue_max: 1_024,
             input_bytes_max: 512 * 1024,
+            time_zone: "".into(),
             heartbeat: Duration::from_secs(10),
         }
     }

@@ -8,8 +8,10 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use jiff::tz::TimeZone;
 use palyra_admin::{AdminViews, tools_left};
 use palyra_background::Drain;
+use palyra_context::clock_words::zone_named;
 use palyra_policy::ActiveSkill;
 use palyra_ports::maintain_journal::JournalHealth;
 use palyra_ports::{
@@ -17,7 +19,7 @@ use palyra_ports::{
 };
 use palyra_types::tape::OrchestratorTapeRecord;
 use palyra_types::tool::{ToolCatalog, ToolName};
-use palyra_types::{LogId, Seq, Timestamp};
+use palyra_types::{LogId, PrincipalId, Seq, Timestamp};
 use tokio::sync::watch;
 
 use crate::config::GatewayRuntimeConfigSnapshot;
@@ -106,6 +108,13 @@ impl RunContext {
             stored: Mutex::default(),
         };
         Ok(Self { ports: ports.for_runs(config), views, asking, hub, drain, memory })
+    }
+
+    /// Returns the time zone of a principal: its own, or the one of the configuration.
+    pub(crate) fn zone_of(&self, principal: PrincipalId) -> TimeZone {
+        let access = self.views.access.borrow();
+        let own = access.principal(principal).map_or("", |known| known.time_zone.expose().as_str());
+        zone_named([own, &self.ports.config.borrow().time_zone])
     }
 
     pub(crate) fn log_id(&self) -> LogId {

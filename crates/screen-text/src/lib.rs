@@ -14,7 +14,6 @@ mod prose;
 mod rows;
 mod shell_word;
 mod short_id;
-mod spelling;
 mod table;
 mod typed_address;
 
@@ -29,6 +28,5 @@ pub use prose::{RowFrame, StyleMode};
 pub use rows::{AmbiguousWidth, MODEL_MARK, MarkedRows, RowWidth, TOOL_MARK, indented_rows, styled_rows};
 pub use shell_word::shell_word;
 pub use short_id::short_id;
-pub use spelling::{is_alike, nearest_name, slips};
 pub use table::table;
 pub use typed_address::{addresses, host_of_url};

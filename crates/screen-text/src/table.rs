@@ -3,6 +3,7 @@
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::clean_line;
+use crate::rows::{AmbiguousWidth, RowWidth, indented_rows};
 use crate::short_id::short_id;
 
 const CELL_CHARS_MAX: usize = 60;
@@ -36,20 +37,25 @@ const LEFT_OUT_FIRST: [(&str, &str); 15] = [
 ];
 /// Columns that are never cut, the terminal wraps them: of names that people type, and of entries of the journal.
 const WHOLE: [&str; 4] = ["MODEL", "SECRET", "TIME", "ENTRY"];
+/// The last column that goes on in rows of its own, below the row that it does not fit into: what it says is to be read.
+const WRAPPED: &str = "NOTE";
+const WRAPPED_CHARS_MAX: usize = 400;
+const WRAPPED_INDENT: usize = 4;
 /// The column that says what became of something, and perhaps by whom.
 const STATE: &str = "STATE";
 
 type TableRow = Vec<String>;
 
 /// Returns the lines of a table: a head and its rows, at most `columns_max` wide. The last column, which tells most, is
-/// not padded, and is cut last.
+/// not padded, and is cut last; a note is never cut.
 #[must_use]
 pub fn table<const N: usize>(
     head: [&str; N],
     rows: Vec<[String; N]>,
     columns_max: Option<usize>,
 ) -> Vec<String> {
-    let cap = |column: usize| if column + 1 == N { LAST_CELL_CHARS_MAX } else { CELL_CHARS_MAX };
+    let of_last = if head.last() == Some(&WRAPPED) { WRAPPED_CHARS_MAX } else { LAST_CELL_CHARS_MAX };
+    let cap = |column: usize| if column + 1 == N { of_last } else { CELL_CHARS_MAX };
     let cells = |row: [String; N]| (0..N).map(|column| clean_line(&row[column], cap(column))).collect();
     let head: TableRow = head.map(str::to_owned).into();
     let mut rows: Vec<TableRow> = std::iter::once(head).chain(rows.into_iter().map(cells)).collect();
@@ -64,8 +70,28 @@ pub fn table<const N: usize>(
         make_fit(&mut widths, &rows[0], columns);
     }
     shorten_states(&mut rows, &widths);
-    let columns_max = columns_max.map(|columns| columns.max(end_of_whole(&rows[0], &widths)));
-    rows.iter().map(|row| line(row, &widths, columns_max)).collect()
+    let cut_at = columns_max.map(|columns| columns.max(end_of_whole(&rows[0], &widths)));
+    let wraps = rows[0].last().is_some_and(|last| last == WRAPPED);
+    let lines = |(at, row): (usize, &TableRow)| {
+        let is_note = wraps && at > 0 && row.last().is_some_and(|note| !note.is_empty());
+        match columns_max {
+            Some(columns) if is_note && line(row, &widths, None).width() > columns => {
+                with_rows_below(row, &widths, columns, cut_at)
+            }
+            _ => vec![line(row, &widths, cut_at)],
+        }
+    };
+    rows.iter().enumerate().flat_map(lines).collect()
+}
+
+/// Returns a row without its last cell, and that cell in rows of its own below.
+fn with_rows_below(row: &[String], widths: &[usize], columns: usize, cut_at: Option<usize>) -> Vec<String> {
+    let Some((last, before)) = row.split_last() else { return Vec::new() };
+    let before: TableRow = before.iter().cloned().chain([String::new()]).collect();
+    let below = format!("{}{last}", " ".repeat(WRAPPED_INDENT));
+    let below = indented_rows(&below, RowWidth::new(columns, AmbiguousWidth::Narrow));
+    let below = below.lines().map(|line| line.trim_end().to_owned());
+    std::iter::once(line(&before, widths, cut_at)).chain(below).collect()
 }
 
 fn line(row: &[String], widths: &[usize], columns_max: Option<usize>) -> String {
@@ -270,11 +296,27 @@ mod tests {
         for columns in 8..100 {
             let lines = table(head, rows.clone(), Some(columns));
             assert!(lines[1].contains("mine/scripted-1-instruct"), "{columns}: {lines:?}");
+            // A note that does not fit goes on below.
+            let words = lines.join(" ");
+            let words: Vec<&str> = words.split_whitespace().collect();
+            assert!(
+                words.ends_with(&note.split(' ').collect::<Vec<_>>()) || columns < 24,
+                "{columns}: {lines:?}"
+            );
             let most = columns.max("*  mine/scripted-1-instruct".len());
             assert!(lines.iter().all(|line| line.width() <= most), "{columns}: {lines:?}");
         }
         let narrow = table(head, rows.clone(), Some(40));
-        assert!(!narrow[0].contains("WINDOW") && narrow[2].contains("  built in"), "{narrow:?}");
+        assert_eq!(
+            narrow,
+            [
+                "   MODEL                     NOTE",
+                "*  mine/scripted-1-instruct",
+                "   demo/demo",
+                "    built in, offline, deterministic;",
+                "    understands a few plain sentences",
+            ]
+        );
         assert!(table(head, rows, Some(80))[0].contains("WINDOW"));
     }
 

@@ -185,8 +185,9 @@ impl FamilyOracle {
                 let before = self.principals.get(principal);
                 let role = role.or(before.map(|record| record.role)).unwrap_or(Role::Member);
                 let disabled = before.and_then(|record| record.disabled);
-                let record =
-                    PrincipalRecord { id: *principal, name: name.clone(), kind: *kind, role, disabled };
+                let time_zone = before.map(|record| record.time_zone.clone()).unwrap_or_default();
+                let (id, name, kind) = (*principal, name.clone(), *kind);
+                let record = PrincipalRecord { id, name, kind, role, disabled, time_zone };
                 self.principals.insert(*principal, record);
             }
             AccessEvent::PrincipalRenamed { principal, name } => {
@@ -203,6 +204,9 @@ impl FamilyOracle {
             }
             AccessEvent::PrincipalEnabled { principal } => {
                 self.principals.entry(*principal).and_modify(|record| record.disabled = None);
+            }
+            AccessEvent::TimeZoneSet { principal, time_zone } => {
+                self.principals.entry(*principal).and_modify(|record| record.time_zone = time_zone.clone());
             }
             AccessEvent::ActRefused(_) | AccessEvent::PageSessionBegun { .. } => {}
             AccessEvent::TokenCreated(created) => {

@@ -37,6 +37,8 @@ pub struct PrincipalRecord {
     pub role: Role,
     /// Since when none of its credentials work; `None` while they do.
     pub disabled: Option<Timestamp>,
+    /// Its time zone, a name of the IANA database; empty for the zone of the daemon's machine.
+    pub time_zone: Redacted<String>,
 }
 
 /// Who did something, what proved it, and where: every recorded act of a person has it.

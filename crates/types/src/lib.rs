@@ -22,6 +22,7 @@ pub mod path_reading;
 pub mod places;
 pub mod reserved_names;
 pub mod shell_line;
+pub mod spelling;
 pub mod argument_meaning;
 pub mod surface;
 pub mod data_delimiter;

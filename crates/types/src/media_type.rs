@@ -95,6 +95,27 @@ fn detected_type(name: &str, bytes: &[u8]) -> &'static str {
     }
 }
 
+/// Returns the media type of a file of this machine: what its bytes show, else what its name says of a text.
+#[must_use]
+pub fn file_type(name: &str, bytes: &[u8]) -> &'static str {
+    let signed = signature(bytes).or(match bytes {
+        [0x1f, 0x8b, ..] => Some("application/gzip"),
+        [0x7f, b'E', b'L', b'F', ..] => Some("application/x-executable"),
+        // Two letters alone are also how a text begins; the four bytes of nothing are not.
+        [b'B', b'M', _, _, _, _, 0, 0, 0, 0, ..] => Some("image/bmp"),
+        _ => None,
+    });
+    let extension = name.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase());
+    match (signed, extension.as_deref()) {
+        (Some(signed), _) => signed,
+        (None, _) if !is_plain_text(bytes) => OCTETS,
+        (None, Some("css")) => "text/css",
+        (None, Some("js")) => "text/javascript",
+        (None, Some("svg")) => "image/svg+xml",
+        (None, _) => text_type(name),
+    }
+}
+
 fn text_type(name: &str) -> &'static str {
     let extension = name.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase());
     match extension.as_deref() {
@@ -133,4 +154,29 @@ pub fn is_text_type(media_type: &str) -> bool {
 #[must_use]
 pub fn is_plain_text(bytes: &[u8]) -> bool {
     !bytes.contains(&0) && std::str::from_utf8(bytes).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_tell_a_files_type_and_extensions_only_that_of_texts() {
+        for (name, content, expect) in [
+            ("a.png", &b"\x89PNG\r\n\x1a\n..."[..], "image/png"),
+            ("a.txt", b"\xff\xd8\xff\xe0", "image/jpeg"),
+            ("a", b"RIFF....WEBPVP8 ", "image/webp"),
+            ("a", b"BM\x46\0\0\0\0\0\0\0\x36\0\0\0", "image/bmp"),
+            ("BMW.csv", b"BMW,2026,1200,red", "text/csv"),
+            ("a.wav", b"RIFF....WAVE\xff", OCTETS),
+            ("a.png", b"not an image", "text/plain"),
+            ("A.MD", b"# Head", "text/markdown"),
+            ("a.md", b"\0binary", OCTETS),
+            ("a.md", b"\xff\xfe", OCTETS),
+            ("empty", b"", "text/plain"),
+            ("a.pdf", b"%PDF-1.7", "application/pdf"),
+        ] {
+            assert_eq!(file_type(name, content), expect, "{name}");
+        }
+    }
 }

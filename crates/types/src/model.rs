@@ -2,6 +2,7 @@
 //!
 //! These are our shapes. A provider's wire format is rendered from them and never stored.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -125,6 +126,8 @@ pub enum ChatMessage {
         text: Redacted<String>,
         /// Files that came with them.
         attachments: Vec<RenderedAttachment>,
+        /// When it was said, in words of the person's time zone; `None` where that is not known.
+        said: Option<Arc<str>>,
     },
     /// Said by the model, with the calls it proposed.
     Assistant {
@@ -162,15 +165,25 @@ impl ChatMessage {
     /// Makes a person's message without files.
     #[must_use]
     pub fn user(text: Redacted<String>) -> Self {
-        Self::User { text, attachments: Vec::new() }
+        Self::User { text, attachments: Vec::new(), said: None }
+    }
+
+    /// Returns a person's words as a model reads them: with the time before them, where it is known.
+    #[must_use]
+    pub fn words_with_time<'a>(words: &'a str, said: Option<&str>) -> Cow<'a, str> {
+        match said {
+            Some(said) if !words.is_empty() => format!("[{said}]\n{words}").into(),
+            Some(_) | None => words.into(),
+        }
     }
 
     /// Returns a rough size in bytes of what a model will read.
     #[must_use]
     pub fn content_bytes(&self) -> usize {
         match self {
-            Self::User { text, attachments } => {
-                text.expose().len() + attachments.iter().map(RenderedAttachment::content_bytes).sum::<usize>()
+            Self::User { text, attachments, said } => {
+                let files = attachments.iter().map(RenderedAttachment::content_bytes).sum::<usize>();
+                text.expose().len() + files + said.as_ref().map_or(0, |said| said.len() + 3)
             }
             Self::Assistant { text, calls, continuation } => {
                 let calls = calls.iter().map(|c| c.tool.as_str().len() + c.arguments.expose().len() + 32);

@@ -12,15 +12,20 @@ use palyra_verify::{FaultCode, KeptCheckpoint, ProgressFn, StateKeys, VerifierKe
 
 /// A kept checkpoint has a few hundred bytes.
 const CHECKPOINT_BYTES_MAX: u64 = 64 * 1024;
+/// The exit code for a command line that does not fit, as of the parser.
+const USAGE: u8 = 2;
 
 /// Verifies a Palyra journal, without the daemon and without any of its code.
 #[derive(Debug, Parser)]
 #[command(name = "palyra-verify", version, group = ArgGroup::new("what").required(true), after_help = AFTER_HELP)]
 struct CliArguments {
+    /// A file of a journal, a state directory, or a folder that `palyra journal export` made.
+    #[arg(value_name = "PATH", group = "what")]
+    path: Option<PathBuf>,
     /// The journal: STATE/journal.db, or a copy of it.
     #[arg(long, value_name = "FILE", group = "what")]
     db: Option<PathBuf>,
-    /// A folder that `palyra journal export --run` made.
+    /// A folder that `palyra journal export RUN DIR` made.
     #[arg(long, value_name = "DIR", group = "what", conflicts_with_all = ["since", "keys"])]
     bundle: Option<PathBuf>,
     /// A verifier key that has to lead to the newest signed head.
@@ -33,7 +38,7 @@ struct CliArguments {
     #[arg(long, value_name = "STATE_DIR")]
     keys: Option<PathBuf>,
     /// Accepts a bundle of a run that was exported before its end.
-    #[arg(long, requires = "bundle")]
+    #[arg(long, conflicts_with = "db")]
     open_run: bool,
     /// Prints one JSON object.
     #[arg(long)]
@@ -45,8 +50,61 @@ const AFTER_HELP: &str = "Exit codes: 0 everything holds; 10 an entry, tile or p
 17 a tool did what no decision permits; 18 nothing contradicts, but sealed payloads were not checked (--keys); \
 19 a bundle without the end of its run (--open-run); 2 usage.";
 
+/// The file of a journal in a state directory.
+const DATABASE_NAME: &str = "journal.db";
+
+/// The journal or the bundle to verify.
+#[derive(Debug, PartialEq, Eq)]
+enum VerifiedPlace {
+    Database(PathBuf),
+    Bundle(PathBuf),
+}
+
+impl CliArguments {
+    /// Returns the journal or the bundle; for a path without an option the file or folder there decides.
+    fn place(&self) -> VerifiedPlace {
+        match (&self.db, &self.bundle, &self.path) {
+            (Some(db), _, _) => VerifiedPlace::Database(db.clone()),
+            (None, Some(bundle), _) => VerifiedPlace::Bundle(bundle.clone()),
+            (None, None, path) => {
+                let path = path.clone().unwrap_or_default();
+                let inside = path.join(DATABASE_NAME);
+                match (path.is_dir(), inside.is_file()) {
+                    (true, true) => VerifiedPlace::Database(inside),
+                    (true, false) => VerifiedPlace::Bundle(path),
+                    (false, _) => VerifiedPlace::Database(path),
+                }
+            }
+        }
+    }
+
+    /// Says which options do not go with what is verified.
+    fn unsuitable(&self, place: &VerifiedPlace) -> Option<&'static str> {
+        let is_bundle = matches!(place, VerifiedPlace::Bundle(_));
+        match is_bundle {
+            true if self.since.is_some() => {
+                Some("--since is for a whole journal, and this is a bundle of one run")
+            }
+            true if self.keys.is_some() => {
+                Some("--keys is for a whole journal, and this is a bundle of one run")
+            }
+            false if self.open_run => Some("--open-run is for a bundle of one run, and this is a journal"),
+            _ => None,
+        }
+    }
+}
+
 fn main() -> ExitCode {
     let arguments = CliArguments::parse();
+    let place = arguments.place();
+    if let Some(what) = arguments.unsuitable(&place) {
+        eprintln!("palyra-verify: {what}");
+        return ExitCode::from(USAGE);
+    }
+    if let Some(what) = folder_as_database(&place) {
+        eprintln!("palyra-verify: {what}");
+        return ExitCode::from(FaultCode::Malformed.number());
+    }
     let options = match options(&arguments) {
         Ok(options) => options,
         Err(what) => {
@@ -54,7 +112,7 @@ fn main() -> ExitCode {
             return ExitCode::from(FaultCode::Malformed.number());
         }
     };
-    let report = verify(&arguments, options);
+    let report = verify(&place, options);
     let report = if arguments.open_run { report.with_open_run() } else { report };
     let text = if arguments.json {
         format!("{}\n", palyra_verify::json(&report))
@@ -65,10 +123,27 @@ fn main() -> ExitCode {
     ExitCode::from(report.exit_code())
 }
 
-fn verify(arguments: &CliArguments, mut options: VerifyOptions) -> palyra_verify::VerifyReport {
-    match (&arguments.db, &arguments.bundle) {
-        (Some(path), _) => palyra_verify::verify_database(path, &mut options),
-        (None, bundle) => palyra_verify::verify_bundle(bundle.as_deref().unwrap_or(Path::new(".")), &options),
+fn verify(place: &VerifiedPlace, mut options: VerifyOptions) -> palyra_verify::VerifyReport {
+    match place {
+        VerifiedPlace::Database(path) => palyra_verify::verify_database(path, &mut options),
+        VerifiedPlace::Bundle(path) => palyra_verify::verify_bundle(path, &options),
+    }
+}
+
+/// Says what to name in the place of a folder.
+fn folder_as_database(place: &VerifiedPlace) -> Option<String> {
+    let VerifiedPlace::Database(path) = place else { return None };
+    let inside = path.join(DATABASE_NAME);
+    let shown = path.display();
+    match (path.is_dir(), inside.is_file()) {
+        (false, _) => None,
+        (true, true) => {
+            Some(format!("{shown} is a folder; the journal is the file in it: --db {}", inside.display()))
+        }
+        (true, false) => Some(format!(
+            "{shown} is a folder without {DATABASE_NAME}, the file of a journal; --bundle takes a folder that \
+             `palyra journal export` made"
+        )),
     }
 }
 

@@ -39,22 +39,28 @@ pub(crate) fn to_rust(set: &[u8]) -> Result<String, Box<dyn std::error::Error>> 
     Ok(text)
 }
 
-/// Functions of an enumeration: value to short name, and back.
+/// The short names of an enumeration, and its functions: value to short name, and back.
 fn names_of(values: &EnumDescriptor) -> Result<String, String> {
     let prefix = super::operations::snake_case(values.name()).to_uppercase() + "_";
     let mut names = String::new();
     let mut read = String::new();
+    let mut listed = String::new();
     for value in values.values() {
         let word = value.name().strip_prefix(&prefix);
         let word =
             word.ok_or_else(|| format!("`{}` must begin with `{prefix}`", value.name()))?.to_lowercase();
         let variant = camel_case(&word);
         let short = if value.number() == 0 { "" } else { word.as_str() };
+        if value.number() != 0 {
+            let _ = write!(listed, "{short:?}, ");
+        }
         let _ = writeln!(names, "            Self::{variant} => {short:?},");
         let _ = writeln!(read, "            {short:?} => Some(Self::{variant}),");
     }
     Ok(format!(
-        "impl crate::v1::{name} {{\n    /// Returns the short name of the value; empty for the unspecified one.\n    \
+        "impl crate::v1::{name} {{\n    /// The short names of its values, without the unspecified one.\n    \
+         pub const SHORT_NAMES: &'static [&'static str] = &[{listed}];\n\n    \
+         /// Returns the short name of the value; empty for the unspecified one.\n    \
          #[must_use]\n    pub const fn short_name(self) -> &'static str {{\n        match self {{\n{names}        }}\n    }}\n\n    \
          /// Reads a short name; the empty text is the unspecified value.\n    \
          #[must_use]\n    pub fn from_short_name(name: &str) -> Option<Self> {{\n        match name {{\n{read}            \

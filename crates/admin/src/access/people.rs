@@ -9,7 +9,8 @@ use palyra_types::event::AccessEvent;
 use palyra_types::{PrincipalId, Redacted};
 use tokio::sync::watch;
 
-use super::{AccessHandle, AccessSnapshot, check_name, invalid};
+use super::{AccessHandle, AccessSnapshot, PRINCIPAL_NAME_CHARS_MAX, check_name, invalid};
+use crate::access::time_zone::time_zone_name;
 use crate::caller::Caller;
 use crate::error::AdminError;
 use crate::identity::check_identity;
@@ -111,10 +112,40 @@ impl AccessHandle {
         self.change_person(caller, id, enabled, &change, |principal, _| principal.disabled = None).await
     }
 
+    /// Sets the caller's own time zone; an empty name means the zone of the daemon's machine.
+    ///
+    /// # Errors
+    /// [`AdminError::InvalidArgument`] for a name that is not in the IANA database; [`AdminError::PrincipalNotFound`];
+    /// [`AdminError::Append`].
+    pub async fn set_time_zone(&self, caller: Caller, name: &str) -> Result<PrincipalRecord, AdminError> {
+        let Some(name) = time_zone_name(name) else {
+            return invalid(format!(
+                "{:?} is not a time zone of the IANA database; write a name such as Europe/Prague",
+                name.chars().take(PRINCIPAL_NAME_CHARS_MAX).collect::<String>()
+            ));
+        };
+        let id = caller.actor.principal;
+        let change = self.change.lock().await;
+        let before = self.known().principal(id).cloned().ok_or(AdminError::PrincipalNotFound)?;
+        if *before.time_zone.expose() == name {
+            return Ok(before);
+        }
+        let time_zone = check_identity(&self.ports.recorder, id, "the time zone", &name)?;
+        let set = AccessEvent::TimeZoneSet { principal: id, time_zone: time_zone.clone() };
+        self.change_person(caller, id, set, &change, |principal, _| principal.time_zone = time_zone).await
+    }
+
     /// Returns a member that is not registered yet.
     pub(super) fn new_member(&self, name: Redacted<String>) -> PrincipalRecord {
         let id = self.ports.entropy.new_id(self.ports.clock.wall());
-        PrincipalRecord { id, name, kind: PrincipalKind::Person, role: Role::Member, disabled: None }
+        PrincipalRecord {
+            id,
+            name,
+            kind: PrincipalKind::Person,
+            role: Role::Member,
+            disabled: None,
+            time_zone: Redacted::default(),
+        }
     }
 
     pub(super) async fn register(

@@ -5,10 +5,11 @@
 
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use palyra_types::id_name::IdName;
-
-use palyra_explain::{INCOMPLETE_COMMANDS, TYPED_COMMANDS};
-use palyra_screen_text::{is_alike, shell_word};
+use palyra_explain::{
+    branch_at_entry, completed_command, explained_call, is_like_id, known_command, plain_words,
+};
+use palyra_screen_text::shell_word;
+use palyra_types::spelling::is_alike;
 
 /// Verbs that only show something, or ask again before they do more.
 const SAFE_VERBS: [&str; 36] = [
@@ -37,7 +38,7 @@ pub(super) enum UnknownWord {
 pub(super) fn with_tip(mut error: clap::Error, typed: &[String], unknown: UnknownWord) -> clap::Error {
     let only = match error.kind() {
         ErrorKind::InvalidSubcommand | ErrorKind::UnknownArgument => None,
-        ErrorKind::MissingRequiredArgument => Some(completed(typed)),
+        ErrorKind::MissingRequiredArgument => Some(completed_command(typed)),
         ErrorKind::ValueValidation => Some(explained_tool(&error, typed)),
         _ => return error,
     };
@@ -46,7 +47,9 @@ pub(super) fn with_tip(mut error: clap::Error, typed: &[String], unknown: Unknow
     }
     let mut tips = Vec::new();
     let without_verb = unknown == UnknownWord::First;
-    if let Some((command, effect)) = branch_at_entry(typed).or_else(|| tip_for(&with_option(&error, typed))) {
+    if let Some((command, effect)) =
+        branch_at_entry(typed).or_else(|| known_command(&with_option(&error, typed)))
+    {
         tips.push(format!("`{command}` {effect}"));
         let question = as_question(typed, QUESTION_WORDS_MIN).filter(|_| without_verb);
         tips.extend(question.map(|command| format!("`{command}` asks a model")));
@@ -93,11 +96,6 @@ fn as_question(typed: &[String], words_min: usize) -> Option<String> {
         .then(|| format!("palyra run {}", shell_word(&typed.join(" "))))
 }
 
-/// Returns the words that are not options.
-fn plain_words(typed: &[String]) -> Vec<&str> {
-    typed.iter().map(String::as_str).filter(|word| !word.starts_with('-')).collect()
-}
-
 /// Returns whether it is the word right behind the verb that does not exist.
 fn is_second_word(error: &clap::Error, typed: &[String]) -> bool {
     [ContextKind::InvalidSubcommand, ContextKind::InvalidArg]
@@ -105,39 +103,16 @@ fn is_second_word(error: &clap::Error, typed: &[String]) -> bool {
         .any(|kind| matches!(error.get(kind), Some(ContextValue::String(word)) if typed.get(1) == Some(word)))
 }
 
-/// Returns the place of a branch whose entry was typed as a word of its own.
-fn branch_at_entry(typed: &[String]) -> Option<(String, &'static str)> {
-    let words = plain_words(typed);
-    let words = words.strip_prefix(&["sessions"]).or(words.strip_prefix(&["runs"])).unwrap_or(&words);
-    let ["branch" | "fork", run, entry] = words else { return None };
-    let is_place = !run.contains(['@', ':']) && entry.parse().is_ok_and(|entry: u32| entry > 0);
-    is_place.then(|| {
-        let place = shell_word(&format!("{run}@{entry}"));
-        (format!("palyra sessions branch {place}"), "branches the conversation behind that entry of the run")
-    })
-}
-
-/// Returns how to ask about a tool that was typed in the place of a run.
+/// Returns how to ask about a tool that was typed in the place of a run, with what was typed behind it.
 fn explained_tool(error: &clap::Error, typed: &[String]) -> Option<(String, &'static str)> {
-    let [policy, explain, tool, ..] = typed else { return None };
+    let [policy, explain, tool, more @ ..] = typed else { return None };
     let is_tool =
         policy == "policy" && explain == "explain" && tool.starts_with(|c: char| c.is_ascii_lowercase());
     let is_refused = matches!(
         error.get(ContextKind::InvalidValue),
         Some(ContextValue::String(value)) if value == tool
     );
-    (is_tool && is_refused).then(|| {
-        let effect =
-            "says how a call of that tool would be decided; --arguments takes its arguments, a JSON object";
-        (format!("palyra policy explain --tool {}", shell_word(tool)), effect)
-    })
-}
-
-/// Returns what to type for a command line that lacks something, and what that does.
-fn completed(typed: &[String]) -> Option<(String, &'static str)> {
-    let words = typed.iter().filter(|word| !word.starts_with('-')).count();
-    let mut as_long = INCOMPLETE_COMMANDS.iter().filter(|(pattern, ..)| pattern.split(' ').count() == words);
-    as_long.find_map(|(pattern, command, effect)| Some((filled(command, matched(pattern, typed)?), *effect)))
+    (is_tool && is_refused).then(|| explained_call(tool, &plain_words(more)))
 }
 
 /// Returns the words with the option that no verb has, which can be before the first of them.
@@ -157,51 +132,11 @@ fn question_with_option(error: &clap::Error, typed: &[String]) -> Option<String>
     let definition = super::definition();
     let run = definition.find_subcommand("run")?;
     let known = run.get_arguments().find(|known| known.get_long() == option.strip_prefix("--"))?;
-    let words: Vec<String> =
-        typed.iter().filter(|word| *word != option).map(|word| shell_word(word)).collect();
+    // It stands before the first word; the same one behind that belongs to the question's command line.
+    let rest = typed.strip_prefix(std::slice::from_ref(option)).unwrap_or(typed);
+    let words: Vec<String> = rest.iter().map(|word| shell_word(word)).collect();
     let words_min = if known.get_action().takes_values() { 2 } else { 1 };
     (words.len() >= words_min).then(|| format!("palyra run {option} {}", words.join(" ")))
-}
-
-/// Returns what the table has for a command line: what to type, and what that does.
-fn tip_for(typed: &[String]) -> Option<(String, &'static str)> {
-    TYPED_COMMANDS.iter().find_map(|(patterns, command, effect)| {
-        let word = patterns.iter().find_map(|pattern| matched(pattern, typed))?;
-        let rest = typed.iter().position(|typed| typed == word).map(|at| plain_words(&typed[at..]).join(" "));
-        let question = rest.filter(|_| command.starts_with("palyra run ") && command.ends_with(" *"));
-        Some((filled(command, question.as_deref().unwrap_or(word)), *effect))
-    })
-}
-
-/// Returns a command of the table with the word that was typed.
-fn filled(command: &str, word: &str) -> String {
-    command.replace(['*', '@'], &shell_word(word))
-}
-
-/// Returns the word that `*` or `@` is, or an empty one, where a pattern fits.
-fn matched<'t>(pattern: &str, typed: &'t [String]) -> Option<&'t str> {
-    let (options, words): (Vec<&str>, Vec<&str>) =
-        pattern.split(' ').partition(|word| word.starts_with("--"));
-    let plain = plain_words(typed);
-    let fits = |(at, word): (usize, &&str)| {
-        plain.get(at).is_some_and(|typed| match *word {
-            "*" => true,
-            "@" => is_like_id(typed),
-            word => *typed == word,
-        })
-    };
-    let has = |option: &&str| typed.iter().any(|typed| typed == option);
-    let is_match = words.iter().enumerate().all(fits) && options.iter().all(has);
-    // A pattern of options alone is for a command line without a verb.
-    let is_whole = !words.is_empty() || plain.is_empty();
-    let at = words.iter().position(|word| ["*", "@"].contains(word));
-    (is_match && is_whole).then(|| at.map_or("", |at| plain[at]))
-}
-
-/// Returns whether a word is written as tables show ids.
-fn is_like_id(word: &str) -> bool {
-    word.parse::<IdName>().is_ok()
-        && (word.starts_with("last") || !word.contains(|c: char| c.is_ascii_lowercase()))
 }
 
 /// Removes suggestions that are not alike, or that do something else than show.

@@ -11,51 +11,34 @@ use palyra_types::attachment::{
     ATTACHMENT_BYTES_MAX, ATTACHMENT_NAME_CHARS_MAX, ATTACHMENT_TEXT_BYTES_MAX, ATTACHMENTS_MAX,
     INPUT_ATTACHMENTS_BYTES_MAX,
 };
+use palyra_types::media_type::{file_type, is_text_type};
 use palyra_wire::v1;
 
 use crate::failure::Failure;
 use palyra_screen_text::bytes;
 use palyra_screen_text::clean_line;
 
-const OTHER: &str = "application/octet-stream";
-
-/// What files begin with, and what they are then.
-const BEGINNINGS: [(&[u8], &str); 8] = [
-    (b"\x89PNG\r\n\x1a\n", "image/png"),
-    (b"\xff\xd8\xff", "image/jpeg"),
-    (b"GIF87a", "image/gif"),
-    (b"GIF89a", "image/gif"),
-    (b"%PDF-", "application/pdf"),
-    (b"PK\x03\x04", "application/zip"),
-    (b"\x1f\x8b", "application/gzip"),
-    (b"\x7fELF", "application/x-executable"),
-];
-
-/// What texts are called, by their extension.
-const TEXTS: [(&str, &str); 9] = [
-    ("md", "text/markdown"),
-    ("csv", "text/csv"),
-    ("html", "text/html"),
-    ("css", "text/css"),
-    ("js", "text/javascript"),
-    ("json", "application/json"),
-    ("xml", "application/xml"),
-    ("svg", "image/svg+xml"),
-    ("toml", "application/toml"),
-];
-
 /// Reads files to send along.
-pub(super) fn read(files: &[PathBuf]) -> Result<Vec<v1::Attachment>, Failure> {
+pub(super) fn read(arguments: &[PathBuf]) -> Result<Vec<v1::Attachment>, Failure> {
+    let files: Vec<PathBuf> = arguments.iter().flat_map(|argument| files_of(argument)).collect();
     if files.len() > ATTACHMENTS_MAX {
         let notice = format!("{} files are too many, at most {ATTACHMENTS_MAX} go along", files.len());
         return Err(refused(notice));
     }
     let mut attachments = Vec::new();
-    for file in files {
+    for file in &files {
         attachments.push(read_one(file)?);
         check_together(&attachments)?;
     }
     Ok(attachments)
+}
+
+/// Returns the files that an argument names: several with commas between them, where none has the whole name.
+fn files_of(argument: &Path) -> Vec<PathBuf> {
+    let parts: Vec<PathBuf> =
+        argument.to_str().map(|text| text.split(',').map(PathBuf::from).collect()).unwrap_or_default();
+    let is_list = parts.len() > 1 && !argument.exists() && parts.iter().any(|part| part.is_file());
+    if is_list { parts } else { vec![argument.to_owned()] }
 }
 
 /// Refuses files that do not go together.
@@ -79,10 +62,7 @@ pub(super) fn check_together<'a>(files: impl IntoIterator<Item = &'a v1::Attachm
 pub(super) fn remarks(files: &[v1::Attachment]) -> Vec<String> {
     let unseen = |file: &&v1::Attachment| match file.media_type.as_str() {
         "image/png" | "image/jpeg" | "image/gif" | "image/webp" => false,
-        OTHER => true,
-        text if text.starts_with("text/") || TEXTS.iter().any(|(_, known)| *known == text) => {
-            file.content.len() > ATTACHMENT_TEXT_BYTES_MAX
-        }
+        text if is_text_type(text) => file.content.len() > ATTACHMENT_TEXT_BYTES_MAX,
         _ => true,
     };
     let limit = shown(ATTACHMENT_TEXT_BYTES_MAX);
@@ -120,8 +100,8 @@ fn read_one(file: &Path) -> Result<v1::Attachment, Failure> {
         return Err(refused(notice));
     }
     let name = file.file_name().unwrap_or(file.as_os_str()).to_string_lossy();
+    let media_type = file_type(&name, &content).to_owned();
     let name = name.chars().take(ATTACHMENT_NAME_CHARS_MAX).collect();
-    let media_type = media_type(file, &content).to_owned();
     Ok(v1::Attachment { name, media_type, bytes: content.len() as u64, content })
 }
 
@@ -133,50 +113,9 @@ fn shown(limit: usize) -> String {
     bytes(limit as u64)
 }
 
-/// Returns a file's media type.
-fn media_type(file: &Path, content: &[u8]) -> &'static str {
-    if content.starts_with(b"RIFF") && content.get(8..12) == Some(b"WEBP") {
-        return "image/webp";
-    }
-    // Two letters alone are also how a text begins; the four bytes of nothing are not.
-    if content.starts_with(b"BM") && content.get(6..10) == Some(&[0; 4]) {
-        return "image/bmp";
-    }
-    let known = BEGINNINGS.iter().find(|(beginning, _)| content.starts_with(beginning));
-    if let Some((_, media_type)) = known {
-        return media_type;
-    }
-    if content.contains(&0) || std::str::from_utf8(content).is_err() {
-        return OTHER;
-    }
-    let extension = file.extension().unwrap_or_default().to_ascii_lowercase();
-    let text = TEXTS.iter().find(|(known, _)| *known == extension);
-    text.map_or("text/plain", |(_, media_type)| media_type)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn bytes_tell_a_files_type_and_extensions_only_that_of_texts() {
-        for (name, content, expect) in [
-            ("a.png", &b"\x89PNG\r\n\x1a\n..."[..], "image/png"),
-            ("a.txt", b"\xff\xd8\xff\xe0", "image/jpeg"),
-            ("a", b"RIFF....WEBPVP8 ", "image/webp"),
-            ("a", b"BM\x46\0\0\0\0\0\0\0\x36\0\0\0", "image/bmp"),
-            ("BMW.csv", b"BMW,2026,1200,red", "text/csv"),
-            ("a.wav", b"RIFF....WAVE\xff", OTHER),
-            ("a.png", b"not an image", "text/plain"),
-            ("A.MD", b"# Head", "text/markdown"),
-            ("a.md", b"\0binary", OTHER),
-            ("a.md", b"\xff\xfe", OTHER),
-            ("empty", b"", "text/plain"),
-            ("a.pdf", b"%PDF-1.7", "application/pdf"),
-        ] {
-            assert_eq!(media_type(Path::new(name), content), expect, "{name}");
-        }
-    }
 
     #[test]
     fn files_of_which_a_model_sees_the_name_alone_are_told() {
@@ -190,6 +129,26 @@ mod tests {
         assert_eq!((remarks_on("long.json", &long), remarks_on("short.json", &long[1..])), (1, 0));
         assert_eq!((remarks_on("a.pdf", b"%PDF-1.7"), remarks_on("a.bin", b"\0")), (1, 1));
         assert_eq!((remarks_on("a", b"\xff\xd8\xff\xe0"), remarks_on("empty", b"")), (0, 0));
+    }
+
+    #[test]
+    fn commas_separate_files_unless_a_file_has_the_whole_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let named = |name: &str| folder.path().join(name).display().to_string();
+        let names = |argument: &str| {
+            let read = read(&[PathBuf::from(argument)]).map_err(|failure| failure.to_string());
+            read.map(|files| files.into_iter().map(|file| file.name).collect::<Vec<_>>())
+        };
+        std::fs::write(named("a"), "1").unwrap();
+        std::fs::write(named("b"), "2").unwrap();
+        let list = format!("{},{}", named("a"), named("b"));
+        assert_eq!(names(&list).unwrap(), ["a", "b"]);
+        let missing = names(&format!("{},{}", named("a"), named("none"))).unwrap_err();
+        assert!(missing.starts_with(&named("none")), "{missing}");
+        std::fs::write(named("a,b"), "3").unwrap();
+        assert_eq!(names(&named("a,b")).unwrap(), ["a,b"]);
+        let no_list = names("/nowhere/c,d").unwrap_err();
+        assert!(no_list.starts_with("/nowhere/c,d cannot be read"), "{no_list}");
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! `palyra config`: what is in force, what would be, and what there is to set.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::Subcommand;
-use palyra_client::ClientError;
+use palyra_client::{AskProviders, ClientError};
 use palyra_types::ErrorCode;
 use palyra_wire::json::to_json_with_defaults;
 use palyra_wire::v1::{ReloadConfigRequest, ReloadConfigResponse};
@@ -13,7 +14,11 @@ use crate::context::Context;
 use crate::daemon_hooks::{ConfigMistake, ConfigVerdict, PolicyWork};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use palyra_explain::missing_key;
 use palyra_terminal::NoteKind;
+
+/// A daemon that says nothing for so long is not asked which keys it has.
+const ANSWERS_WITHIN: Duration = Duration::from_millis(1_500);
 
 /// Look at the configuration.
 #[derive(Debug, Subcommand)]
@@ -67,7 +72,12 @@ pub(crate) async fn run(context: &Context, verb: ConfigVerb) -> Result<Exit, Fai
         ConfigVerb::Check { file, json } => {
             let file = file.as_ref().or(context.global.config.as_ref());
             let verdict = (context.daemon.check_config)(file.map(PathBuf::as_path));
-            tell(context, &verdict, json.into())
+            let exit = tell(context, &verdict, json.into())?;
+            if exit == Exit::Done {
+                let look = note_missing_keys(context, file.map(PathBuf::as_path));
+                let _too_slow = tokio::time::timeout(ANSWERS_WITHIN, look).await;
+            }
+            Ok(exit)
         }
         ConfigVerb::Set { words } => {
             Err(edited_in_file(&context.config_file()?, &words, &(context.daemon.config_schema)()))
@@ -81,6 +91,23 @@ pub(crate) async fn run(context: &Context, verb: ConfigVerb) -> Result<Exit, Fai
         ConfigVerb::Schema { json: false } => {
             context.output.verbatim(&(context.daemon.config_template)())?;
             Ok(Exit::Done)
+        }
+    }
+}
+
+/// Says which keys a daemon that runs lacks, although this environment has them. A file that it does not read says nothing
+/// about that.
+async fn note_missing_keys(context: &Context, file: Option<&Path>) {
+    let is_read = file.is_none_or(|file| context.config_file().is_ok_and(|read| read == file));
+    if !is_read || !context.is_local() {
+        return;
+    }
+    let Ok(client) = context.connect_running().await else { return };
+    let Ok(listed) = client.list_models(AskProviders::No).await else { return };
+    for error in listed.models.iter().map(|model| &model.error) {
+        if let Some(missing) = missing_key(error) {
+            let notice = format!("the running daemon cannot use it all: {error}; {}", missing.mend(""));
+            context.output.note(NoteKind::Doubt, &notice);
         }
     }
 }
@@ -161,6 +188,9 @@ async fn reload(context: &Context, form: ConfigForm) -> Result<Exit, Failure> {
     if exit != Exit::Done {
         mistakes.iter().try_for_each(|mistake| context.output.line(mistake))?;
         context.output.note(NoteKind::Bad, "nothing changed: the old configuration stays in force");
+        for missing in mistakes.iter().filter_map(|mistake| missing_key(mistake)) {
+            context.output.note(NoteKind::Info, &missing.mend(""));
+        }
         return Ok(exit);
     }
     tell_reloaded(context, &changed, &needs_restart);
@@ -282,5 +312,32 @@ impl From<bool> for ConfigForm {
     /// Reads the flag `--json`.
     fn from(json: bool) -> Self {
         if json { Self::Json } else { Self::Lines }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_setting_is_one_of_the_schema_or_a_field_of_any_provider() {
+        let schema = json!({ "properties": {
+            "limits": { "properties": { "turns_max": { "type": "integer" } }, "additionalProperties": false },
+            "providers": { "additionalProperties": {
+                "properties": { "base_url": { "type": "string" } }, "additionalProperties": false,
+            } },
+        } });
+        for (key, is_setting) in [
+            ("limits.turns_max", true),
+            ("providers.mine.base_url", true),
+            ("limits", true),
+            ("limits.turns_mx", false),
+            ("limits.turns_max.more", false),
+            ("providers.mine.nothing", false),
+            ("nothing.turns_max", false),
+            ("turns_max", false),
+        ] {
+            assert_eq!(has_setting(&schema, key), is_setting, "{key}");
+        }
     }
 }

@@ -39,12 +39,12 @@ pub(crate) enum JournalVerb {
     },
     /// List entries, without their content
     #[command(
-        after_help = "Examples:\n  palyra journal show 100\n  palyra journal show --from 100 --limit 20"
+        after_help = "Examples:\n  palyra journal show last\n  palyra journal show --from 100 --limit 20"
     )]
     Show {
-        /// This entry only
+        /// This entry only: its number, or `last`
         #[arg(value_name = "SEQ", conflicts_with_all = ["from", "limit"])]
-        entry: Option<u64>,
+        entry: Option<prove::EntryNumber>,
         /// From this entry on [default: the newest ones]
         #[arg(long, value_name = "SEQ")]
         from: Option<u64>,
@@ -92,7 +92,10 @@ pub(crate) async fn run(context: &Context, verb: JournalVerb) -> Result<Exit, Fa
         JournalVerb::Verify { json } => verify(context, &client, json.into()).await,
         JournalVerb::Status { json } => status(context, &client, json.into()).await,
         JournalVerb::Show { entry, from, limit, json } => {
-            let (from, limit) = entry.map_or((from, limit), |entry| (Some(entry), 1));
+            let (from, limit) = match entry {
+                Some(entry) => (Some(entry.resolve(&client).await?), 1),
+                None => (from, limit),
+            };
             let shown = list(context, &client, from, limit, json.into()).await?;
             if let (Some(shown), None) = (shown, entry) {
                 context.output.note(NoteKind::Info, &shown);

@@ -15,6 +15,7 @@ use palyra_client::{Client, ClientError, InputReach, new_idempotency_key};
 use palyra_types::{ErrorCode, RunId};
 use palyra_wire::json::{to_json, to_json_with_defaults};
 use palyra_wire::v1;
+use prost_types::Timestamp;
 
 use super::approve::scope_of;
 use super::ids::{RunName, RunPlace, session_id};
@@ -25,7 +26,8 @@ use crate::drive::{DaemonRun, InteractionMode, OutputFormat, TerminalSession, dr
 use crate::exit::Exit;
 use crate::failure::Failure;
 use palyra_run_view::{
-    ERASED_MARK, EchoMode, UndoExtent, age, date, decider, run_state, run_state_name, standing, used_by_run,
+    ERASED_MARK, EchoMode, UndoExtent, age, date, decider, run_state, run_state_name, standing, typed_time,
+    used_by_run,
 };
 use palyra_screen_text::clean_line;
 use palyra_screen_text::{count, shell_word, short_id};
@@ -41,7 +43,9 @@ const APPROVALS_READ_MAX: u32 = 500;
 #[derive(Debug, Subcommand)]
 pub(crate) enum RunsVerb {
     /// List runs, newest first
-    #[command(after_help = "Examples:\n  palyra runs list --open\n  palyra runs list --search invoice")]
+    #[command(
+        after_help = "Examples:\n  palyra runs list --open\n  palyra runs list --search invoice --since 7d"
+    )]
     List {
         /// Of this session only
         #[arg(long, value_name = "SESSION")]
@@ -52,6 +56,9 @@ pub(crate) enum RunsVerb {
         /// Only those with this in their input
         #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
         search: String,
+        /// Only those begun since: 30m, 12h, 7d, or a date
+        #[arg(long, value_name = "TIME", value_parser = time_until_now)]
+        since: Option<Timestamp>,
         /// At most so many
         #[arg(long, default_value_t = 20, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
         limit: u32,
@@ -165,7 +172,7 @@ pub(crate) enum RunsVerb {
 pub(crate) async fn run(context: &Context, verb: RunsVerb) -> Result<Exit, Failure> {
     let client = context.connect().await?;
     match verb {
-        RunsVerb::List { session, open, search, limit, json } => {
+        RunsVerb::List { session, open, search, since, limit, json } => {
             let only = if open { v1::RunFilter::Open } else { v1::RunFilter::Unspecified };
             let request = v1::ListRunsRequest {
                 session_id: match session {
@@ -175,7 +182,7 @@ pub(crate) async fn run(context: &Context, verb: RunsVerb) -> Result<Exit, Failu
                 only: only.into(),
                 ..Default::default()
             };
-            list(context, &client, request, RunFilterArgs { limit, search }, json.into()).await
+            list(context, &client, request, RunFilterArgs { limit, search, since }, json.into()).await
         }
         RunsVerb::Show { run, json } => show(context, &client, run, json.into()).await,
         RunsVerb::Tail { run, after, json } => tail(context, &client, run, after, json.into()).await,
@@ -234,6 +241,12 @@ struct RunFilterArgs {
     limit: u32,
     /// A text that is in the input, if it is not empty.
     search: String,
+    /// When the oldest of them was begun.
+    since: Option<Timestamp>,
+}
+
+fn time_until_now(text: &str) -> Result<Timestamp, String> {
+    typed_time(text, jiff::Timestamp::now().as_second())
 }
 
 async fn list(
@@ -243,10 +256,15 @@ async fn list(
     filter: RunFilterArgs,
     format: OutputFormat,
 ) -> Result<Exit, Failure> {
-    let RunFilterArgs { limit, search } = filter;
+    let RunFilterArgs { limit, search, since } = filter;
     let searched = search.to_lowercase();
-    let fits = |run: &v1::Run| run.input_preview.to_lowercase().contains(&searched);
-    let taken = if searched.is_empty() { ItemSelection::All } else { ItemSelection::Fitting(&fits) };
+    let fits = |run: &v1::Run| {
+        let begun = run.created.map_or(0, |created| created.seconds);
+        since.is_none_or(|since| begun >= since.seconds)
+            && run.input_preview.to_lowercase().contains(&searched)
+    };
+    let is_all = searched.is_empty() && since.is_none();
+    let taken = if is_all { ItemSelection::All } else { ItemSelection::Fitting(&fits) };
     let listed = read_list(limit, taken, |page_size, page_token| {
         let request = v1::ListRunsRequest { page_size, page_token, ..request.clone() };
         async move { client.call(request).await.map(|page| (page.runs, page.next_page_token)) }
@@ -259,6 +277,9 @@ async fn list(
     }
     if listed.items.is_empty() {
         let notice = match search.as_str() {
+            "" if since.is_some() => {
+                "no run was begun since then; `palyra runs list` shows the newest".to_owned()
+            }
             "" => "there are no runs yet; `palyra run \"...\"` makes one".to_owned(),
             search => format!(
                 "no run has \"{}\" in its input; `palyra sessions list --search {}` looks at more of it",

@@ -15,7 +15,7 @@ use crate::screens::{AddModelForm, add_model_request};
 
 /// Adds the server; returns the page that says so.
 pub(super) async fn add_model(call: Arc<ScreenCall>, fields: FormFields) -> Result<String, ApiError> {
-    let request = add_model_request(&fields).map_err(ApiError::invalid_argument)?;
+    let request = add_model_request(&fields).map_err(|why| ApiError::invalid_argument(&why))?;
     let server = request.name.trim().to_owned();
     let answer = call.call_confirmed(request, &fields.text("confirmation")).await?;
     if !answer.saved {

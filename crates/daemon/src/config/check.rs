@@ -5,16 +5,15 @@ use std::net::{IpAddr, SocketAddr};
 
 use palyra_http::PublicOrigin;
 use palyra_types::model::ModelRef;
+use palyra_types::spelling::nearest_name;
 
 use super::diagnostic::{ConfigError, ErrorCollector};
 use super::schema::{self, SettingSpec, SettingType};
-use super::suggest::{nearest, wrong_key};
+use super::suggest::wrong_key;
 use super::value::{ConfigValue, ValueOrigin};
 
 /// What every variable that sets a value begins with.
 const VARIABLE_PREFIX: &str = "PALYRA__";
-/// Letters of a choice that are enough to name it in a message.
-const CHOICE_BEGINNING_MIN: usize = 4;
 
 /// Values with where they come from, by dotted key.
 pub(super) type ConfigLayer = BTreeMap<String, (ConfigValue, ValueOrigin)>;
@@ -35,7 +34,7 @@ pub(super) fn check(key: &str, value: ConfigValue, origin: &ValueOrigin) -> Resu
         (SettingType::Choice { of }, ConfigValue::Text(text)) if of.contains(&text.as_str()) => Ok(value),
         (SettingType::Choice { of }, ConfigValue::Text(text)) => {
             // Shown only when it is nearly right: else it could be anything, even a secret.
-            let near = nearest_choice(&text.to_lowercase(), of);
+            let near = nearest_name(text, of);
             Err(bad(&near.map_or("another text".to_owned(), |near| {
                 format!("\"{}\"; did you mean \"{near}\"?", super::suggest::shown(text))
             })))
@@ -49,15 +48,6 @@ pub(super) fn check(key: &str, value: ConfigValue, origin: &ValueOrigin) -> Resu
         (_, ConfigValue::Bool(_)) => Err(bad("true or false")),
         (_, ConfigValue::List(_)) => Err(bad("a list")),
     }
-}
-
-/// Returns the choice that was probably meant: the nearest one, or the only one that begins with this word.
-fn nearest_choice(word: &str, of: &[&'static str]) -> Option<String> {
-    let near = nearest(word, of.iter().map(|one| (*one).to_owned()));
-    near.or_else(|| {
-        let mut longer = of.iter().filter(|one| word.len() >= CHOICE_BEGINNING_MIN && one.starts_with(word));
-        longer.next().filter(|_| longer.next().is_none()).map(|one| (*one).to_owned())
-    })
 }
 
 /// Says that a setting takes something else.

@@ -1,24 +1,13 @@
-//! The valid name most like the one that somebody wrote.
+//! The valid name that is most like one that does not exist.
+
+use palyra_types::spelling::nearest_name;
 
 use super::diagnostic::ConfigError;
 use super::schema::{self, PROVIDER_FIELDS, SETTINGS, SettingSpec};
 use super::value::ValueOrigin;
 
-/// Names longer than this are not compared with anything.
-const COMPARED_CHARS_MAX: usize = 100;
 /// Characters of a key that a message shows.
 const SHOWN_CHARS_MAX: usize = 64;
-
-/// Returns the candidate that was probably meant: at most a third of it differs.
-pub(crate) fn nearest(word: &str, candidates: impl IntoIterator<Item = String>) -> Option<String> {
-    if word.chars().count() > COMPARED_CHARS_MAX {
-        return None;
-    }
-    let distance = |candidate: &String| strsim::osa_distance(word, candidate);
-    let best = candidates.into_iter().min_by_key(distance)?;
-    let allowed = (best.chars().count().max(word.chars().count()) / 3).max(1);
-    (distance(&best) <= allowed).then_some(best)
-}
 
 /// Returns a key as a message may show it: on one line, and not endless.
 pub(super) fn shown(key: &str) -> String {
@@ -64,13 +53,13 @@ fn hint(key: &str, written: &str, origin: &ValueOrigin) -> String {
     if let Some(provider) = schema::provider_of(key) {
         let fields = || PROVIDER_FIELDS.iter().map(|field| format!("providers.{provider}.{}", field.key));
         let field = key.get("providers.".len() + provider.len() + 1..).unwrap_or_default();
-        let near = nearest(field, PROVIDER_FIELDS.iter().map(|field| field.key.to_owned()));
+        let near = nearest_name(field, PROVIDER_FIELDS.iter().map(|field| field.key));
         let near = near.map(|near| format!("providers.{provider}.{near}"));
         return near.map_or_else(|| there_is("a provider takes", fields()), |near| suggestion(&near));
     }
     let Some((section, _)) = key.split_once('.') else { return section_hint(key) };
-    if let Some(near) = nearest(key, SETTINGS.iter().map(|setting| setting.key.to_owned())) {
-        return suggestion(&near);
+    if let Some(near) = nearest_name(key, SETTINGS.iter().map(|setting| setting.key)) {
+        return suggestion(near);
     }
     let within =
         |setting: &&SettingSpec| setting.key.strip_prefix(section).is_some_and(|rest| rest.starts_with('.'));
@@ -118,13 +107,13 @@ fn misplaced(key: &str) -> Option<MisplacedSetting<'_>> {
 /// Returns what was probably meant by a key without a section, or by a section.
 fn section_hint(word: &str) -> String {
     let sections = schema::sections();
-    if let Some(near) = nearest(word, sections.iter().map(|section| (*section).to_owned())) {
+    if let Some(near) = nearest_name(word, sections.iter().map(|section| (*section).to_owned())) {
         let example = schema::example_in_section(&near).unwrap_or_default();
         return format!("did you mean the section `{near}`, as in `{example}`?");
     }
     // A setting may have been written without its section.
     let last = |setting: &SettingSpec| setting.key.rsplit_once('.').map_or("", |(_, last)| last).to_owned();
-    match nearest(word, SETTINGS.iter().map(last)) {
+    match nearest_name(word, SETTINGS.iter().map(last)) {
         Some(near) => {
             let whole = SETTINGS.iter().find(|setting| last(setting) == near);
             suggestion(whole.map_or("", |setting| setting.key))

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use palyra_ports::{NewSecret, SecretChange};
+use palyra_ports::{NewSecret, Redactor, SecretChange};
 use palyra_types::{ErrorCode, Seq, Timestamp};
 use palyra_vault::Vault;
 
@@ -124,6 +124,24 @@ fn each_refusal_names_its_part_and_never_the_key() {
     // The control: without a key others may read what is sent, and what is sent to this machine stays on it.
     assert_eq!(with(&|it| (it.key, it.base_url) = (None, "http://api.example/v1".to_owned())), "");
     assert_eq!(with(&|it| it.base_url = "http://127.0.0.1:4711/v1".to_owned()), "");
+}
+
+#[test]
+fn keys_of_refused_additions_take_no_place_of_a_former_secret() {
+    let rig = ConfigRig::new("[providers.old]\nbase_url = \"http://127.0.0.1:1/v1\"\n");
+    let (config, former) = (rig.config(), Content::new("canary-heron-of-amber".to_owned()));
+    let name: SecretName = "former-of-additions".parse().expect("a name");
+    secrets::hold(&name, &former).expect("there is room");
+    secrets::part_with(&name);
+    let shows = |text: &str| secrets::scanner().redact(text.into()).text.expose().contains("canary");
+    for number in 0..300 {
+        let key = Content::new(format!("canary-walnut-{number:04}"));
+        let refused = ModelAddition { name: "old".to_owned(), key: Some(key), ..addition() };
+        assert!(config.draft(&refused).is_err(), "there is a server of this name");
+    }
+    assert!(!shows("it was canary-walnut-0299."), "the newest key is kept out of texts");
+    assert!(!shows("it was canary-heron-of-amber."), "and so is what was in the vault");
+    assert!(shows("it was canary-never-seen."), "the control");
 }
 
 #[test]

@@ -45,3 +45,20 @@ fn a_missing_key_is_refused_where_it_is_needed_and_awaited_where_it_can_be_there
         assert_eq!(is_refused(section, model, missing), expect, "{section} {model} {missing:?}");
     }
 }
+
+#[test]
+fn a_server_of_the_environment_that_cannot_be_set_up_is_found_without_a_network() {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let planned = |key: &str| {
+        let pairs = [("OPENAI_BASE_URL", "http://127.0.0.1:1/v1"), ("OPENAI_API_KEY", key)];
+        let environment = pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+        let sources = KeySources { environment: Arc::new(environment), vault: None };
+        let config = config::load_text(Path::new("/f/palyra.toml"), "", &sources.environment, &[]);
+        plan(&config.expect("valid"), &sources, MissingSecret::Refused).err().unwrap_or_default()
+    };
+    let mistakes = planned("sesame\u{7f}sesame");
+    let [mistake] = mistakes.as_slice() else { panic!("{mistakes:?}") };
+    let said = chain(mistake);
+    assert!(said.contains("OPENAI_API_KEY") && !said.contains("sesame"), "{said}");
+    assert!(planned("sesame").is_empty());
+}

@@ -10,7 +10,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use palyra_admin::Caller;
 use palyra_admin::access::TokenRequest;
-use palyra_api::{DaemonFacts, ReloadHandle};
+use palyra_api::DaemonFacts;
 use palyra_grpc::{Listeners, ServeLimits, serve};
 use palyra_journal::{JournalStore, OpenOptions};
 use palyra_ports::{Clock, Recorder, WorkspaceChoice, WorkspaceError, Workspaces};
@@ -81,7 +81,7 @@ impl FireHome {
         let config = watch::channel(Arc::new(GatewayRuntimeConfigSnapshot::default())).1;
         // Entered from outside any runtime, for it is started on threads of its own.
         let (told, started) = std::sync::mpsc::channel();
-        let facts = facts(folder);
+        let facts = DaemonFacts::of_test(folder);
         inside.spawn(async move {
             let state = gateway::start(ports, config).await.unwrap();
             told.send(state.clone()).unwrap();
@@ -106,25 +106,6 @@ impl FireHome {
         let down = std::thread::spawn(move || inside.shutdown_timeout(Duration::from_secs(30)));
         tokio::task::spawn_blocking(move || down.join().unwrap()).await.unwrap();
         self.journal.close().await;
-    }
-}
-
-fn facts(folder: &Path) -> DaemonFacts {
-    DaemonFacts {
-        version: "fire".to_owned(),
-        build: "fire".to_owned(),
-        pid: std::process::id(),
-        started: Timestamp(0),
-        state_dir: folder.to_owned(),
-        listening: Vec::new(),
-        http_origin: None,
-        config: watch::channel(Arc::default()).1,
-        checks: watch::channel(Arc::default()).1,
-        live_checks: palyra_admin::health::LiveChecks::default(),
-        replacement: Arc::new(palyra_api::NeverReplaced),
-        reload: ReloadHandle::channel().0,
-        model_changes: palyra_api::ModelChanges::none(),
-        stop_requested: CancellationToken::new(),
     }
 }
 

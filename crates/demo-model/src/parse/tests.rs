@@ -213,6 +213,18 @@ fn what_needs_other_tools_is_recognised() {
         ("run `cargo test --all`", &[r#"run_command argv=["cargo","test","--all"]"#]),
         ("run the command ls -l", &[r#"run_command argv=["ls","-l"]"#]),
         ("fetch https://example.org/a", &[r#"http_fetch url="https://example.org/a""#]),
+        (
+            "fetch https://example.org/a with the secret forge",
+            &[r#"http_fetch credential="forge" url="https://example.org/a""#],
+        ),
+        (
+            "use my secret forge-2 to read https://example.org/a",
+            &[r#"http_fetch credential="forge-2" url="https://example.org/a""#],
+        ),
+        (
+            "get https://example.org/a using the forge token",
+            &[r#"http_fetch credential="forge" url="https://example.org/a""#],
+        ),
         ("remember that tests use port 0", &[r#"memory_write text="tests use port 0""#]),
     ]);
 }

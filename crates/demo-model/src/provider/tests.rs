@@ -235,6 +235,18 @@ async fn the_end_of_a_long_refusal_is_a_line_to_copy() {
 }
 
 #[tokio::test]
+async fn a_server_that_wants_a_credential_leads_to_the_sentence_with_a_secret() {
+    for (status, is_named) in [("401", true), ("403", true), ("404", false)] {
+        let refusal = format!("PLY-4704 HTTP {status} from https://example.org/a");
+        let said = play(request(&["http_fetch"], "fetch https://example.org/a"), |_, _| Err(refusal.clone()));
+        let said = said.await;
+        let last = said.last().expect("an answer");
+        let sentence = "fetch https://example.org/a with the secret NAME";
+        assert_eq!(last.contains(sentence), is_named, "{last}");
+    }
+}
+
+#[tokio::test]
 async fn after_a_denial_it_says_so_and_stops() {
     let ask = request(WRITING, "create a.txt with \"x\" then create b.txt with \"y\" then read a.txt");
     let said = play(ask, |_, _| Err("a person denied this call: not today".to_owned())).await;
@@ -335,6 +347,7 @@ fn with_attachments(input: &str, files: &[(&str, &str, Option<&str>)]) -> ModelR
     request.messages = vec![ChatMessage::User {
         text: Redacted::cleaned(input.to_owned()),
         attachments: attachments.collect(),
+        said: None,
     }];
     request
 }

@@ -3,6 +3,7 @@
 use super::super::intent::{
     AnswerView, ClauseIntent, IntendedCall, MissingAbility, ProjectChore, ToolAbility, ToolGoal,
 };
+use super::super::objects::is_url;
 use super::super::programs::{interpreted, run_file_call};
 use super::row::PatternRow;
 
@@ -120,6 +121,22 @@ pub(super) const ROWS: &[PatternRow] = &[
     },
     PatternRow {
         says: &[
+            "fetch|get|download|open|visit|browse|load|read|show [page|site|website|url|contents|content] [of|at|from] {url} with|using [my|vault] secret|credential|key|token [called|named] {word}",
+            "fetch|get|download|open|visit|browse|load|read|show [page|site|website|url|contents|content] [of|at|from] {url} with|using [my] {word} secret|credential|key|token",
+            "use [my|vault] secret|credential|key|token [called|named] {word} to fetch|get|download|open|read {url}",
+        ],
+        means: |found| {
+            let (first, second) = (found.word(0), found.word(1));
+            let (url, secret) = if is_url(&first) { (first, second) } else { (second, first) };
+            let call = IntendedCall::new(
+                ToolAbility::Fetch,
+                &[("url", &url), ("credential", secret_name(&secret)?)],
+            );
+            Some(ClauseIntent::Goal(ToolGoal::Calls(vec![call], AnswerView::Whole)))
+        },
+    },
+    PatternRow {
+        says: &[
             "fetch|get|download|open|visit|browse|load|curl|wget|read|show|scrape [page|site|website|url|contents|content] [of|at|from] {url}",
             "go to {url}",
             "what is on|at {url}",
@@ -156,6 +173,13 @@ pub(super) const ROWS: &[PatternRow] = &[
         means: |_| Some(ClauseIntent::Incomplete(ToolAbility::Run)),
     },
 ];
+
+/// Returns a word that can be the name of a secret of the vault, and is not a word for one.
+fn secret_name(word: &str) -> Option<&str> {
+    let is_name = word.starts_with(|c: char| c.is_ascii_lowercase())
+        && word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || ['_', '.', '-'].contains(&c));
+    (is_name && !["secret", "credential", "key", "token"].contains(&word)).then_some(word)
+}
 
 /// Runs a file with the program that its name asks for.
 fn run_file(path: &str) -> Option<ClauseIntent> {

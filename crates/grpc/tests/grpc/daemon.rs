@@ -177,20 +177,11 @@ pub(crate) fn facts(folder: &Path, stop_requested: CancellationToken, reload: Re
         origin: "default".to_owned(),
     };
     DaemonFacts {
-        version: "1.2.3".to_owned(),
-        build: "build-7".to_owned(),
-        pid: 4_242,
-        started: Timestamp(1_000_000),
-        state_dir: folder.to_owned(),
         listening: vec!["unix:daemon.sock".to_owned()],
-        http_origin: None,
         config: watch::channel(Arc::new(vec![fact])).1,
-        checks: watch::channel(Arc::default()).1,
-        live_checks: palyra_admin::health::LiveChecks::default(),
-        model_changes: palyra_api::ModelChanges::none(),
-        replacement: Arc::new(palyra_api::NeverReplaced),
         reload,
         stop_requested,
+        ..DaemonFacts::of_test(folder)
     }
 }
 

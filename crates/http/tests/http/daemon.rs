@@ -8,7 +8,7 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use palyra_admin::access::TokenRequest;
-use palyra_api::{DaemonFacts, NeverReplaced, ReloadHandle};
+use palyra_api::DaemonFacts;
 use palyra_http::{
     HttpLimits, HttpListener, HttpServer, ListenerReach, MountedRoutes, PublicOrigin, ServeError,
     TransportSecurity, serve,
@@ -27,7 +27,7 @@ use palyra_types::tool::{
     ApprovalRiskLevel, Capability, EffectContract, Isolation, Parallelism, RawToolOutcome, Taints,
     ToolCatalog, ToolConduct, ToolExecutionOutcome, ToolExecutor, ToolName, ToolSpec,
 };
-use palyra_types::{Content, ErrorCode, Timestamp};
+use palyra_types::{Content, ErrorCode};
 use tempfile::TempDir;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -85,7 +85,8 @@ impl TestDaemon {
             reach: options.reach.unwrap_or(ListenerReach::Everyone),
             open,
         };
-        let daemon = facts(folder.path(), stop_requested.clone());
+        let daemon =
+            DaemonFacts { stop_requested: stop_requested.clone(), ..DaemonFacts::of_test(folder.path()) };
         let (clock, times) = (clock.clone(), Arc::new(clock));
         let server = HttpServer { state: state.clone(), daemon, clock: times, mounted: options.mounted };
         let served = tokio::spawn(serve(server, listener, options.limits, stop.clone()));
@@ -155,25 +156,6 @@ fn ports(folder: &Path, clock: &FakeClock, provider: &ScriptedProvider) -> Runti
         clock: Arc::new(clock.clone()),
         entropy: Arc::new(FixedEntropy::new(7)),
         models: watch::channel(Arc::new(directory)).1,
-    }
-}
-
-fn facts(folder: &Path, stop_requested: CancellationToken) -> DaemonFacts {
-    DaemonFacts {
-        version: "1.2.3".to_owned(),
-        build: "build-7".to_owned(),
-        pid: 4_242,
-        started: Timestamp(1_000_000),
-        state_dir: folder.to_owned(),
-        listening: Vec::new(),
-        http_origin: None,
-        config: watch::channel(Arc::default()).1,
-        checks: watch::channel(Arc::default()).1,
-        live_checks: palyra_admin::health::LiveChecks::default(),
-        replacement: Arc::new(NeverReplaced),
-        reload: ReloadHandle::channel().0,
-        model_changes: palyra_api::ModelChanges::none(),
-        stop_requested,
     }
 }
 

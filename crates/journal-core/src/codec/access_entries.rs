@@ -39,6 +39,10 @@ pub(super) fn encode(event: &AccessEvent) -> EncodedParts {
             version: VERSION,
             principal: principal.to_bytes().to_vec(),
         }),
+        AccessEvent::TimeZoneSet { principal, time_zone } => pair(
+            &store::TimeZoneSetFacts { version: VERSION, principal: principal.to_bytes().to_vec() },
+            &store::TimeZoneSetPayload { time_zone: time_zone.expose().clone() },
+        ),
         AccessEvent::TokenCreated(created) => encode_token(created),
         AccessEvent::TokenRevoked { token } => {
             facts_only(&store::TokenRevokedFacts { version: VERSION, token: token.to_bytes().to_vec() })
@@ -82,6 +86,12 @@ pub(super) fn decode_disabled(facts: &[u8]) -> ReadResult<JournalEvent> {
 pub(super) fn decode_enabled(facts: &[u8]) -> ReadResult<JournalEvent> {
     let facts = store::PrincipalEnabledFacts::decode(facts)?;
     read(AccessEvent::PrincipalEnabled { principal: principal_from(&facts.principal)? })
+}
+
+pub(super) fn decode_time_zone(facts: &[u8], payload: &[u8]) -> ReadResult<JournalEvent> {
+    let facts = store::TimeZoneSetFacts::decode(facts)?;
+    let time_zone = Redacted::from_stored(store::TimeZoneSetPayload::decode(payload)?.time_zone);
+    read(AccessEvent::TimeZoneSet { principal: principal_from(&facts.principal)?, time_zone })
 }
 
 pub(super) fn decode_page_session(facts: &[u8]) -> ReadResult<JournalEvent> {

@@ -56,6 +56,7 @@ decoders! {
         PrincipalEnabled => access::decode_enabled(facts),
         ActRefused => access::decode_refused(facts, payload),
         PageSessionBegun => access::decode_page_session(facts),
+        TimeZoneSet => access::decode_time_zone(facts, payload),
         AgentSaved => log::decode_agent(facts, payload),
         AgentArchived => log::decode_agent_archived(facts),
         SessionOpened => session::decode_opened(facts, payload),

@@ -380,6 +380,10 @@ fn log_events() -> Vec<JournalEvent> {
         JournalEvent::Access(AccessEvent::PrincipalDisabled { principal: samples::principal(0) }),
         JournalEvent::Access(AccessEvent::PrincipalEnabled { principal: samples::principal(0) }),
         JournalEvent::Access(AccessEvent::PageSessionBegun { credential: token }),
+        JournalEvent::Access(AccessEvent::TimeZoneSet {
+            principal: samples::principal(0),
+            time_zone: "Europe/Prague".into(),
+        }),
         JournalEvent::Access(AccessEvent::ActRefused(ActRefused {
             operation: "ResolveApproval".into(),
             code: ErrorCode::ScopeMissing,

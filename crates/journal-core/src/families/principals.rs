@@ -19,6 +19,8 @@ pub struct PrincipalRow {
     pub record: PrincipalRecord,
     /// The latest registration.
     pub named: Seq,
+    /// The latest setting of the time zone, or the first entry of the principal.
+    pub zoned: Seq,
 }
 
 #[derive(Clone, PartialEq, prost::Message)]
@@ -50,15 +52,18 @@ fn key(principal: PrincipalId) -> IndexKey {
 impl Family for PrincipalFamily {
     const TABLE: &'static FamilyTable = &FamilyTable {
         name: "principal",
-        version: 2,
+        version: 3,
         indexes: &[FamilyIndex { name: "by_principal", rows_per_key: RowsPerKey::One }],
-        content: &[ContentColumn { name: "name", source: ContentSource::Own }],
+        content: &[
+            ContentColumn { name: "name", source: ContentSource::Own },
+            ContentColumn { name: "time_zone", source: ContentSource::Own },
+        ],
     };
 
     type Row = PrincipalRow;
 
     fn facts(row: &PrincipalRow) -> Vec<u8> {
-        let PrincipalRecord { id, name: _, kind, role, disabled } = &row.record;
+        let PrincipalRecord { id, name: _, kind, role, disabled, time_zone: _ } = &row.record;
         prost::Message::encode_to_vec(&PrincipalFacts {
             principal: id.to_bytes().to_vec(),
             kind: place_of(&KINDS, kind),
@@ -68,20 +73,24 @@ impl Family for PrincipalFamily {
     }
 
     fn content(row: &PrincipalRow) -> Vec<ContentCell> {
-        vec![ContentCell::new(row.record.name.expose().as_bytes(), row.named)]
+        vec![
+            ContentCell::new(row.record.name.expose().as_bytes(), row.named),
+            ContentCell::new(row.record.time_zone.expose().as_bytes(), row.zoned),
+        ]
     }
 
     fn load(stored: &StoredRow) -> Option<PrincipalRow> {
         let facts = <PrincipalFacts as prost::Message>::decode(stored.facts.as_slice()).ok()?;
-        let [name] = stored.content.as_slice() else { return None };
+        let [name, time_zone] = stored.content.as_slice() else { return None };
         let record = PrincipalRecord {
             id: PrincipalId::from_bytes(facts.principal.try_into().ok()?),
             name: Redacted::from_stored(name.to_text()?),
             kind: *KINDS.get(usize::try_from(facts.kind).ok()?)?,
             role: *Role::ALL.get(usize::try_from(facts.role).ok()?)?,
             disabled: facts.disabled.map(Timestamp),
+            time_zone: Redacted::from_stored(time_zone.to_text()?),
         };
-        Some(PrincipalRow { record, named: name.source })
+        Some(PrincipalRow { record, named: name.source, zoned: time_zone.source })
     }
 
     fn index(row: &PrincipalRow, _index: usize) -> Option<IndexKey> {
@@ -98,13 +107,17 @@ impl Family for PrincipalFamily {
                     kind: *kind,
                     role: role.unwrap_or_default(),
                     disabled: None,
+                    time_zone: Redacted::default(),
                 };
                 let Some((row, known)) = rows.find(BY_PRINCIPAL, &key(*principal))? else {
-                    return rows.insert(entry, PrincipalRow { record, named: entry.seq });
+                    let row = PrincipalRow { record, named: entry.seq, zoned: entry.seq };
+                    return rows.insert(entry, row);
                 };
                 record.role = role.unwrap_or(known.record.role);
                 record.disabled = known.record.disabled;
-                rows.change(row, |row| *row = PrincipalRow { record, named: entry.seq })
+                record.time_zone = known.record.time_zone.clone();
+                let zoned = known.zoned;
+                rows.change(row, |row| *row = PrincipalRow { record, named: entry.seq, zoned })
             }
             AccessEvent::PrincipalRenamed { principal, name } => {
                 rows.change_by(BY_PRINCIPAL, &key(*principal), |row| {
@@ -122,6 +135,12 @@ impl Family for PrincipalFamily {
             }
             AccessEvent::PrincipalEnabled { principal } => {
                 rows.change_by(BY_PRINCIPAL, &key(*principal), |row| row.record.disabled = None)
+            }
+            AccessEvent::TimeZoneSet { principal, time_zone } => {
+                rows.change_by(BY_PRINCIPAL, &key(*principal), |row| {
+                    row.record.time_zone = time_zone.clone();
+                    row.zoned = entry.seq;
+                })
             }
             AccessEvent::TokenCreated(_)
             | AccessEvent::TokenRevoked { .. }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use palyra_admin::access::TokenRequest;
-use palyra_api::{DaemonFacts, NeverReplaced, ReloadHandle};
+use palyra_api::DaemonFacts;
 use palyra_http::{
     HttpLimits, HttpListener, HttpServer, ListenerReach, PublicOrigin, TransportSecurity, serve,
 };
@@ -26,7 +26,7 @@ use palyra_types::approval::{ApprovalRecord, ApprovalState};
 use palyra_types::effect::{RawUndoneFile, RestoreImage, UndoResult, UndoneFile};
 use palyra_types::model::ModelRef;
 use palyra_types::session::SessionRef;
-use palyra_types::{Content, PrincipalId, Timestamp};
+use palyra_types::{Content, PrincipalId};
 use tempfile::TempDir;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -74,7 +74,7 @@ impl TestDaemon {
         };
         let spans = OpenAiSpans { disconnect_grace: DISCONNECT_GRACE, ..Default::default() };
         let openai = openai_routes(state.clone(), spans, Arc::clone(&times), stop.clone());
-        let daemon = facts(folder.path());
+        let daemon = DaemonFacts::of_test(folder.path());
         let server = HttpServer { state: state.clone(), daemon, clock: times, mounted: vec![openai] };
         tokio::spawn(serve(server, listener, HttpLimits::default(), stop.clone()));
         Self { state, provider, tools, journal, clock, address, stop, folder }
@@ -162,25 +162,6 @@ fn ports(
         clock: Arc::clone(clock),
         entropy: Arc::new(FixedEntropy::new(7)),
         models: watch::channel(Arc::new(directory)).1,
-    }
-}
-
-fn facts(folder: &Path) -> DaemonFacts {
-    DaemonFacts {
-        version: "1.2.3".to_owned(),
-        build: "build-7".to_owned(),
-        pid: 4_242,
-        started: Timestamp(1_000_000),
-        state_dir: folder.to_owned(),
-        listening: Vec::new(),
-        http_origin: None,
-        config: watch::channel(Arc::default()).1,
-        checks: watch::channel(Arc::default()).1,
-        live_checks: palyra_admin::health::LiveChecks::default(),
-        replacement: Arc::new(NeverReplaced),
-        reload: ReloadHandle::channel().0,
-        model_changes: palyra_api::ModelChanges::none(),
-        stop_requested: CancellationToken::new(),
     }
 }
 

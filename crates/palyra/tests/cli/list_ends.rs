@@ -56,6 +56,20 @@ fn a_list_that_stops_says_how_much_follows_and_how_to_go_on() {
 }
 
 #[test]
+fn runs_are_listed_since_a_time() {
+    let home = Home::new();
+    home.palyra(&["run", "hello moon"]).expect(0);
+    let since = |time: &str, code: i32| home.palyra(&["runs", "list", "--since", time]).expect(code);
+    for time in ["1h", "2026-01-01", "2026-01-01T00:00:00Z"] {
+        assert!(since(time, 0).out.contains("hello moon"), "{time}");
+    }
+    let none = since("2099-01-01", 0);
+    assert!(none.out.is_empty() && none.err.contains("no run was begun since then"), "{}", none.err);
+    let wrong = since("yesterday", 2);
+    assert!(wrong.err.contains("such as 30m, 12h or 7d"), "{}", wrong.err);
+}
+
+#[test]
 fn a_session_that_does_not_exist_is_named_before_it_begins() {
     let home = Home::new();
     let first = home.palyra(&["run", "--session", "moon", "hello"]).expect(0).err;

@@ -144,3 +144,87 @@ fn a_server_that_is_not_the_default_one_needs_its_key_when_it_is_asked() {
     home.palyra(&["model", "use", "demo/demo"]).expect(0);
     home.palyra(&["run", "hello"]).expect(0);
 }
+
+/// The server that the tests below ask, with its key in `LATE_KEY`.
+fn late_section(base_url: &str) -> String {
+    format!("[providers.late]\nbase_url = \"{base_url}\"\nkey = \"env:LATE_KEY\"\n")
+}
+
+#[test]
+fn a_key_that_was_exported_later_leads_to_a_daemon_that_has_it() {
+    let runtime = runtime();
+    let server = serve(&runtime, Behaviour::always(Reply::text("At your service.")).with_key("sesame"));
+    let home = Home::new();
+    home.configure(&late_section(&server.base_url()));
+    home.palyra(&["run", "hello"]).expect(0);
+    // A variable that is exported from here on is not one of the daemon's.
+    let home = home.with("LATE_KEY", "sesame");
+    let command = "`palyra model use late/test-model`";
+    for words in [&["run", "--model", "late/test-model", "hello"][..], &["model", "test", "late/test-model"]]
+    {
+        let asked = home.palyra(words).expect(1);
+        assert!(asked.err.contains("PLY-3001") && asked.err.contains("LATE_KEY"), "{}", asked.err);
+        assert!(asked.err.contains(command) && asked.err.contains("`palyra admin stop`"), "{}", asked.err);
+    }
+    let looked = home.palyra(&["doctor"]);
+    assert!(looked.out.contains("`palyra model use late/MODEL`"), "{}", looked.out);
+    let checked = home.palyra(&["config", "check"]).expect(0);
+    assert!(checked.err.contains("has no mistakes"), "{}", checked.err);
+    assert!(checked.err.contains("`palyra model use late/MODEL`"), "{}", checked.err);
+    let listed = home.palyra(&["model", "list", "--json"]).expect(0);
+    assert!(listed.out.contains("PLY-3001: no key for `late`: `LATE_KEY` is not set"), "{}", listed.out);
+    let unnamed = home.palyra(&["model", "use", "late"]).expect(2);
+    assert!(unnamed.err.contains("no key for `late`") && unnamed.err.contains("LATE_KEY"), "{}", unnamed.err);
+    let used = home.palyra(&["model", "use", "late/test-model"]).expect(0);
+    assert!(used.err.contains("made room for one of this environment"), "{}", used.err);
+    assert_eq!(home.palyra(&["run", "hello"]).expect(0).out, "At your service.\n");
+    let checked = home.palyra(&["config", "check"]).expect(0);
+    assert!(!checked.err.contains("LATE_KEY"), "{}", checked.err);
+}
+
+#[test]
+fn a_server_that_is_added_beside_the_default_one_is_used_by_a_daemon_that_has_its_key() {
+    let runtime = runtime();
+    let server = serve(&runtime, Behaviour::always(Reply::text("At your service.")).with_key("sesame"));
+    let url = server.base_url();
+    let add = ["model", "add", "late", "--base-url", &url, "--model", "test-model", "--key", "env:LATE_KEY"];
+    let home = Home::new();
+    home.palyra(&["run", "hello"]).expect(0);
+    let home = home.with("LATE_KEY", "sesame");
+    let added = home.palyra(&[&add[..], &["--no-default"]].concat()).expect(0);
+    assert!(added.err.contains("made room for one of this environment"), "{}", added.err);
+    assert!(!added.err.contains("the running daemon uses it"), "{}", added.err);
+    let asked = home.palyra(&["run", "--model", "late/test-model", "hello"]).expect(0);
+    assert_eq!(asked.out, "At your service.\n");
+    // Where this environment lacks it as well, the daemon stays, and the note says where it has to be.
+    let home = Home::new();
+    home.palyra(&["run", "hello"]).expect(0);
+    let added = home.palyra(&[&add[..], &["--no-default", "--no-test"]].concat()).expect(0);
+    assert!(added.err.contains("the running daemon cannot ask it: PLY-3001"), "{}", added.err);
+    assert!(added.err.contains("`palyra model use late/MODEL`"), "{}", added.err);
+    assert!(!added.err.contains("made room"), "{}", added.err);
+}
+
+#[test]
+fn a_default_whose_key_the_daemon_lacks_is_refused_by_a_reload_with_the_way_on() {
+    let home = Home::new();
+    home.palyra(&["run", "hello"]).expect(0);
+    home.configure(&format!("[model]\ndefault = \"late/m\"\n{}", late_section("http://127.0.0.1:1/v1")));
+    let refused = home.palyra(&["config", "reload"]).expect(2);
+    assert!(refused.out.contains("`LATE_KEY` is not set in the daemon's environment"), "{}", refused.out);
+    assert!(refused.err.contains("`palyra model use late/MODEL`"), "{}", refused.err);
+}
+
+#[test]
+fn a_key_that_a_start_refuses_is_a_mistake_of_the_configuration() {
+    let home = Home::new().with("OPENAI_BASE_URL", "http://127.0.0.1:1/v1");
+    let home = home.with("OPENAI_API_KEY", "sesame\u{7f}sesame").with("PALYRA_MODEL", "m");
+    let refused = home.palyra(&["run", "hello"]).expect(4);
+    assert!(
+        refused.err.contains("PLY-1301") && refused.err.contains("palyra config check"),
+        "{}",
+        refused.err
+    );
+    let checked = home.palyra(&["config", "check"]).expect(2);
+    assert!(checked.out.contains("OPENAI_API_KEY") && !checked.out.contains("sesame"), "{}", checked.out);
+}

@@ -107,6 +107,12 @@ fn a_server_is_saved_once_it_answered_with_its_key_and_not_before() {
     let silent = visit.send(&[("base_url", "http://127.0.0.1:1/v1")]);
     assert!(silent.body.contains("PLY-3010") && secrets(&home).is_empty(), "{silent:?}");
 
+    let address = server.base_url().replace("http://", "http://user:canary-password@");
+    let named = visit.send(&[("base_url", &address)]);
+    assert!(named.status == 400 && named.body.contains("user name or password"), "{named:?}");
+    let kept = format!("value=\"{}\"", server.base_url());
+    assert!(named.body.contains(&kept) && !named.body.contains("canary"), "{}", named.body);
+
     let added = visit.send(&[]);
     assert_eq!(
         (added.status, added.header("location")),

@@ -54,6 +54,13 @@ fn the_journal_shows_its_newest_entries_and_says_which_they_are() {
     assert_eq!(last, (total - 1).to_string(), "{}", newest.out);
     let range = format!("entries {} to {} of {total} entries", total - 2, total - 1);
     assert!(newest.err.contains(&range), "{}", newest.err);
+    let only = home.palyra(&["journal", "show", "last", "--json"]).expect(0).json();
+    assert_eq!((only.len(), only[0]["seq"].to_string().trim_matches('"')), (1, last.as_str()), "{only:?}");
+    let folder = home.work().join("proof");
+    home.palyra(&["journal", "export", "last", folder.to_str().unwrap()]).expect(0);
+    assert!(folder.join("checkpoint").exists());
+    let lacks = home.palyra(&["journal", "export", "last"]).expect(2);
+    assert!(lacks.err.contains("`palyra journal export last proof`"), "{}", lacks.err);
     let oldest = home.palyra(&["journal", "show", "--from", "0", "--limit", "2"]).expect(0);
     assert!(oldest.out.contains("log_opened") && !newest.out.contains("log_opened"), "{}", oldest.out);
 }

@@ -59,8 +59,10 @@ fn a_host_that_is_likely_plain_is_told_of_at_once_and_the_list_says_who_uses_a_s
         [("127.0.0.1:8123", true), ("localhost:8123", true), ("api.forge.example:8443", false)]
     {
         let kept = put(&home, &["put", "local", "--host", host], VALUE).expect(0);
-        let told =
-            format!("a secret is sent over https:// only; a call of http://{host} that names it is refused");
+        let told = format!(
+            "calls of tools send a secret over https:// only, so one of http://{host} that names it is refused; as the \
+             key of a model server, which is on this machine, it is sent over http:// too"
+        );
         assert_eq!(
             kept.err.split_whitespace().collect::<Vec<_>>().join(" ").contains(&told),
             is_told,

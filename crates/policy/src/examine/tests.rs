@@ -174,7 +174,7 @@ fn a_check_warns_of_tools_that_do_not_exist() {
         when { context.args has pth && context.args.pth like "docs/*" };"#;
     let checked = check(&[PolicyFile::new("mine.cedar", text)], &catalog()).expect("no mistakes");
     let warnings: Vec<String> = checked.warnings.iter().map(ToString::to_string).collect();
-    assert_eq!(checked.policies, 2);
+    assert_eq!(checked.policies.len(), 2);
     assert!(warnings[1].starts_with("mine.cedar:2:"), "{warnings:?}");
     assert!(warnings[1].contains("impossible"), "{warnings:?}");
     assert_eq!(

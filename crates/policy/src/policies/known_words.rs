@@ -7,13 +7,13 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
+use palyra_types::spelling::nearest_name;
 use serde_json::Value;
 
 use super::diagnostic::{PolicyMistake, place_of};
 use super::file::{KnownPolicy, PolicyFile};
 use super::folders::{mend_of_folder, mend_of_path};
 use super::schema_text::SCHEMA_TEXT;
-use crate::suggest::suggest;
 
 /// The words of the members that have a fixed set of them.
 static WORDS: LazyLock<BTreeMap<String, Vec<String>>> = LazyLock::new(|| words_of(SCHEMA_TEXT));
@@ -126,7 +126,7 @@ pub(crate) fn misspelled_folders(
 fn mend_of_word(member: &str, word: &str) -> Option<String> {
     let words = WORDS.get(member).filter(|words| !words.iter().any(|known| known == word))?;
     let names = || words.iter().map(String::as_str);
-    Some(match suggest(word, names()) {
+    Some(match nearest_name(word, names()) {
         Some(near) => format!("did you mean \"{near}\"?"),
         None => format!("it is one of {}", names().collect::<Vec<_>>().join(", ")),
     })

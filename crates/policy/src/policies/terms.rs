@@ -12,8 +12,7 @@ use palyra_types::approval::{
     APPROVAL_SPAN_MAX, APPROVALS_NEEDED_MAX, ApprovalTerms, ApproverSet, AtExpiry, NAMED_APPROVERS_MAX,
     SeparationRule,
 };
-
-use crate::suggest::suggest;
+use palyra_types::spelling::nearest_name;
 
 /// The shortest time that an approval may wait.
 const SPAN_MIN: Duration = Duration::from_secs(60);
@@ -109,7 +108,8 @@ pub(crate) fn read(
     let mut mistakes = Vec::new();
     for (name, _) in policy.annotations() {
         if !NAMES.contains(&name) {
-            let near = suggest(name, NAMES).map_or(String::new(), |near| format!("did you mean `@{near}`? "));
+            let near =
+                nearest_name(name, NAMES).map_or(String::new(), |near| format!("did you mean `@{near}`? "));
             let mend = format!("{near}known are {}", NAMES.map(|name| format!("@{name}")).join(", "));
             mistakes.push((format!("`@{name}` is not an annotation"), mend, name.to_owned()));
         } else if TERMS.contains(&name) && !can_ask(policy, execute) {

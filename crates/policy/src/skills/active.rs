@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use palyra_types::tool::{ToolCatalog, ToolName};
 
-use crate::suggest::suggest;
+use crate::suggest::near_tool;
 
 /// Whether a skill may take part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,11 +59,7 @@ pub fn unknown_tools<'t>(
     catalog: &ToolCatalog,
 ) -> Vec<UnknownTool> {
     let unknown = named.into_iter().filter(|name| catalog.get(name).is_none());
-    let there = || catalog.iter().map(|tool| tool.name.as_str());
     unknown
-        .map(|name| UnknownTool {
-            name: name.clone(),
-            near: suggest(name.as_str(), there()).map(ToolName::new),
-        })
+        .map(|name| UnknownTool { name: name.clone(), near: near_tool(name.as_str(), catalog).cloned() })
         .collect()
 }

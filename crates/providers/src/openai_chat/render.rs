@@ -150,13 +150,15 @@ fn response_format(format: &ResponseFormat) -> Value {
 
 fn message(message: &ChatMessage) -> Option<Value> {
     match message {
-        ChatMessage::User { text, attachments } if attachments.is_empty() => {
-            Some(json!({"role": "user", "content": text.expose()}))
+        ChatMessage::User { text, attachments, said } if attachments.is_empty() => {
+            let words = ChatMessage::words_with_time(text.expose(), said.as_deref());
+            Some(json!({"role": "user", "content": words}))
         }
-        ChatMessage::User { text, attachments } => {
+        ChatMessage::User { text, attachments, said } => {
             let mut parts: Vec<Value> = attachments.iter().map(attached).collect();
             if !text.expose().is_empty() {
-                parts.push(json!({"type": "text", "text": text.expose()}));
+                let words = ChatMessage::words_with_time(text.expose(), said.as_deref());
+                parts.push(json!({"type": "text", "text": words}));
             }
             Some(json!({"role": "user", "content": plain(&parts).unwrap_or_else(|| parts.into())}))
         }

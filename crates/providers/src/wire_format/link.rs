@@ -166,7 +166,9 @@ impl ServerLink {
         let ModelFailure { class, detail, retry_after } = failure;
         let said = detail.expose();
         let clean = self.key.as_ref().map_or_else(|| said.clone(), |key| key.scrub(said));
-        let detail = if class == ModelFailureClass::Auth && self.key.is_none() {
+        // A failure of the request itself comes here twice.
+        let is_said = clean.ends_with(&self.no_key);
+        let detail = if class == ModelFailureClass::Auth && self.key.is_none() && !is_said {
             format!("{}; {}", bounded(&clean, SAID_WITHOUT_KEY_BYTES_MAX), self.no_key)
         } else {
             bounded(&clean, DETAIL_BYTES_MAX).to_owned()

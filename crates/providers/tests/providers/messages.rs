@@ -128,6 +128,7 @@ async fn images_and_files_are_shown_at_both_formats() {
                 file("b.zip", "application/zip", blob(), None),
                 file("c.md", "text/markdown", AttachmentBody::Text("# C".into()), None),
             ],
+            said: None,
         }];
         let given = read(provider.as_ref(), &request).await;
         given.end.expect("an answer");

@@ -84,6 +84,8 @@ fn a_failed_write_to_a_closed_folder_names_the_rule() {
         let (told, _) = told(EchoMode::No, vec![decided(explanation), failed(output)]);
         let names = told.contains("[\u{b7} `src` is read-only for it by `no-writes`]");
         assert_eq!(names, expect, "{told}");
+        // Where no rule closed a folder, the write was outside of what programs may change.
+        assert_eq!(told.contains("`--workspace DIR`"), output == erofs && !expect, "{told}");
     }
 }
 

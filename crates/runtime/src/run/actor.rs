@@ -255,7 +255,9 @@ impl RunActor {
                 Some(RunExit::Stalled(StallKind::Fatal))
             }
             RunPhase::Running => None,
-            RunPhase::Finished => Some(RunExit::Finished(self.state.finished_run())),
+            RunPhase::Finished => Some(RunExit::Finished(
+                self.state.finished_run(&self.run_context.zone_of(self.session.principal)),
+            )),
             RunPhase::Waiting(_) | RunPhase::Queued => Some(RunExit::Waiting),
         }
     }
@@ -404,7 +406,8 @@ impl RunActor {
         self.judge_prepared();
         let mut draft = StepDraft::new(&self.state, self.session, self.earlier.taints, now);
         let mut answers = Vec::new();
-        let source = ContextSource { run_context: &self.run_context, history: &self.earlier.runs };
+        let zone = self.run_context.zone_of(self.session.principal);
+        let source = ContextSource { run_context: &self.run_context, history: &self.earlier.runs, zone };
         for command in self.inputs.batch() {
             answers.push(draft.take(command, &self.state, &source));
         }
@@ -425,7 +428,7 @@ impl RunActor {
             match step.append(&self.run_context).await {
                 Ok(records) => {
                     for record in &records {
-                        self.state.remember(&record.event, record.seq);
+                        self.state.remember(&record.event, record.time, record.seq);
                     }
                     self.run_context.committed(&records);
                     self.run_context.hub.publish(draft.machine.run(), records);

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use palyra_context::project_files;
+### use palyra_context::project_files;
+use jiff::tz::TimeZone;
 use palyra_context::prompt::{ContextTooLarge, PastRun, PromptInputs, Segment, assemble, request_tokens_max};
 use palyra_context::system_texts::SystemTexts;
 use palyra_ports::StaticText;
-use palyra_types::Content;
 use palyra_types::client_tool::ClientToolOffer;
 use palyra_types::event::{ContextPlan, ContextSource, RunEvent, TapeEvent};
 use palyra_types::model::{ModelRef, ModelRequest};
+use palyra_types::{Content, Timestamp};
 
 use crate::run::state::AgentRunLoopState;
 use crate::run_context::RunContext;
@@ -22,6 +23,8 @@ pub(super) struct ContextSource<'a> {
     pub(super) run_context: &'a RunContext,
     /// What this run sees, oldest first.
     pub(super) history: &'a [PastRun],
+    /// The zone of the person whose run it is.
+    pub(super) zone: TimeZone,
 }
 
 /// Which request is wanted.
@@ -33,6 +36,8 @@ pub(super) struct RequestSpec<'a> {
     pub(super) tokens: Option<u64>,
     /// How many tokens the run may still write.
     pub(super) output_tokens_left: u64,
+    /// The time of events that are not committed yet.
+    pub(super) now: Timestamp,
 }
 
 /// A request with its plan, and the texts that the plan names by digest.
@@ -67,7 +72,7 @@ impl ContextSource<'_> {
         wanted: RequestSpec<'_>,
     ) -> Result<PreparedInput, ContextTooLarge> {
         let mut transcript = state.transcript.clone();
-        fresh.iter().for_each(|event| transcript.push(event));
+        fresh.iter().for_each(|event| transcript.push(event, wanted.now));
         let started = state.started.as_ref().or_else(|| {
             fresh.iter().find_map(|event| {
                 if let TapeEvent::Run(RunEvent::Started(started)) = event { Some(started) } else { None }
@@ -98,7 +103,7 @@ impl ContextSource<'_> {
         segments.push(Segment::outside(ContextSource::Tools, catalog.text.len() + offered_bytes));
         segments.extend(self.history.iter().map(Segment::past));
         segments.extend(started.into_iter().flat_map(project_files::data_segments_of));
-        segments.extend(Segment::current(transcript.messages()));
+        segments.extend(Segment::current(transcript.messages(&self.zone)));
         let prompt = assemble(PromptInputs {
             segments,
             window_tokens,

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use jiff::tz::TimeZone;
 use palyra_context::prompt::PastRun;
 use palyra_context::transcript::Transcript;
 use palyra_run_core::RunStateMachine;
@@ -38,12 +39,12 @@ impl AgentRunLoopState {
     /// Takes one committed entry into account.
     pub(crate) fn take(&mut self, event: &TapeEvent, time: Timestamp, seq: Seq) {
         self.machine.evolve(event, time);
-        self.remember(event, seq);
+        self.remember(event, time, seq);
     }
 
     /// Takes one committed entry into account that the machine already knows.
-    pub(crate) fn remember(&mut self, event: &TapeEvent, seq: Seq) {
-        self.transcript.push(event);
+    pub(crate) fn remember(&mut self, event: &TapeEvent, time: Timestamp, seq: Seq) {
+        self.transcript.push(event, time);
         self.first_seq.get_or_insert(seq);
         self.last_seq = seq;
         if let TapeEvent::Run(RunEvent::Started(started)) = event {
@@ -54,9 +55,9 @@ impl AgentRunLoopState {
     }
 
     /// Returns what later runs may see of this one.
-    pub(crate) fn finished_run(&self) -> FinishedRun {
+    pub(crate) fn finished_run(&self, zone: &TimeZone) -> FinishedRun {
         let first_seq = self.first_seq.unwrap_or_default();
-        let past = PastRun { first_seq, messages: self.transcript.messages().into() };
+        let past = PastRun { first_seq, messages: self.transcript.messages(zone).into() };
         FinishedRun { past, ended: self.last_seq, taints: self.machine.taints() }
     }
 }

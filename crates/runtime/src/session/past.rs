@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
 
 use futures::FutureExt;
+use jiff::tz::TimeZone;
 use palyra_context::prompt::PastRun;
 use palyra_context::transcript::Transcript;
 use palyra_ports::ReadError;
@@ -66,6 +67,7 @@ pub(super) async fn read_run(
 async fn read(engine: &Engine, run: RunId, upto: Option<TapeSeq>) -> Result<ReadRun, ReadError> {
     let mut transcript = Transcript::new(run);
     let mut first = None;
+    let mut zone = None;
     let mut ended = Seq::default();
     let mut begun_at = None;
     let mut taints = TaintsRead::default();
@@ -88,13 +90,15 @@ async fn read(engine: &Engine, run: RunId, upto: Option<TapeSeq>) -> Result<Read
                 begun_at.get_or_insert(entry.seq);
             }
             taints.take(&entry.event);
-            transcript.push(&entry.event);
+            transcript.push(&entry.event, entry.time);
+            zone.get_or_insert_with(|| engine.runs.zone_of(entry.principal));
         }
         if page.more == MoreEntries::None || page.entries.is_empty() {
             break 'pages;
         }
     }
     let first_seq = first.ok_or(ReadError::Corrupt { seq: 0 })?;
-    let past = PastRun { first_seq, messages: transcript.messages().into() };
+    let messages = transcript.messages(&zone.unwrap_or(TimeZone::UTC)).into();
+    let past = PastRun { first_seq, messages };
     Ok(ReadRun { past, ended, begun_at, taints: taints.taints })
 }

@@ -277,7 +277,7 @@ type ShownFile = (String, Option<usize>);
 fn shown_files(rig: &Rig) -> Vec<(String, Vec<ShownFile>)> {
     let requests = rig.model.requests();
     let of = |message: &ChatMessage| match message {
-        ChatMessage::User { text, attachments } => {
+        ChatMessage::User { text, attachments, .. } => {
             let files = attachments.iter().map(|file| {
                 let bytes = file.data.as_ref().map(|bytes| bytes.expose().len());
                 (file.attachment.name.expose().clone(), bytes)

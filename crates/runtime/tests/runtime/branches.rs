@@ -286,7 +286,7 @@ fn rendered<'a>(run: RunId, entries: impl Iterator<Item = &'a JournalEventRecord
     let mut transcript = Transcript::new(run);
     for entry in entries {
         let JournalEvent::Tape(event) = &entry.event else { panic!("a tape's entry") };
-        transcript.push(event);
+        transcript.push(event, entry.time);
     }
-    transcript.messages()
+    transcript.messages(&jiff::tz::TimeZone::UTC)
 }

@@ -50,6 +50,7 @@ mod read_only;
 
 mod skills;
 
+mod page_sessions;
 mod postures;
 mod vault;
 mod client_tools;

@@ -363,8 +363,8 @@ impl RunView {
             return ModelInput::Part;
         }
         let mut transcript = Transcript::new(self.run);
-        self.tape[..=at].iter().for_each(|entry| transcript.push(&entry.event));
-        ModelInput::Whole(transcript.messages())
+        self.tape[..=at].iter().for_each(|entry| transcript.push(&entry.event, entry.time));
+        ModelInput::Whole(transcript.messages(&jiff::tz::TimeZone::UTC))
     }
 
     /// Returns the entries committed so far.

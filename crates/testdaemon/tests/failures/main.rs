@@ -4,7 +4,9 @@
 //! `waiting`. A suite that cannot be carried out here fails and says what is missing; `cargo xtask test --skip NAME` leaves
 //! it out.
 
-mod replaced_model;
+mod kill_at_calls;
+
+mod added_model;
 mod secrets;
 
 use std::process::Command;

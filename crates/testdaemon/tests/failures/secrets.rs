@@ -1,20 +1,13 @@
 //! The daemon is killed while the vault is changed: the vault is what the journal says, at each call that changes files.
 
-use std::path::Path;
-use std::time::Duration;
-
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use palyra_client::{Client, ClientError};
-use palyra_testdaemon::strace::{CallRecording, InjectedFault, Selector, StraceTracer, SystemCall};
-use palyra_testdaemon::test_home::{Programs, TestHome};
-use palyra_testdaemon::tool_setup::TestSettings;
+use palyra_testdaemon::test_home::TestHome;
 use palyra_testdaemon::verdict;
 use palyra_wire::v1::{PutSecretRequest, Secret, Vault};
 
-/// Every so many calls are tried; which of them changes with the commit.
-const EVERY: u64 = 12;
-/// No story takes longer, or it waits for something that never comes.
-const PATIENCE: Duration = Duration::from_secs(60);
+use crate::kill_at_calls::{KilledChange, ServedHome, kill_at_calls};
+
 const NAME: &str = "forge";
 const HOST: &str = "api.forge.example";
 const OTHER: &str = "uploads.forge.example";
@@ -79,85 +72,50 @@ async fn agree(client: &Client) -> Result<usize> {
     Ok(changes)
 }
 
-/// Makes the changes that are left, and counts each once it is acknowledged; then looks at them all.
-async fn take(client: &Client, done: &mut usize) -> Result<()> {
-    while *done < STEPS {
-        step(client, *done).await?;
-        *done += 1;
-    }
-    ensure!(agree(client).await? == STEPS, "more was recorded than was done");
-    verdict::verify(client).await
+/// The vault while it is changed.
+struct VaultChanges {
+    /// How many changes were acknowledged, or found in the journal after a kill.
+    done: usize,
 }
 
-/// Makes all changes under a tracer, which writes to `log`; a call that the daemon's death interrupts is made again.
-async fn live(root: &Path, programs: &Programs, tracer: &StraceTracer, log: &Path) -> Result<CallRecording> {
-    if root.exists() {
-        std::fs::remove_dir_all(root).context("could not empty the house")?;
+impl KilledChange for VaultChanges {
+    const EVERY: u64 = 12;
+    const PLACES: &'static [&'static str] = &["/vault", "/journal.db-wal"];
+
+    async fn prepare(&mut self, _client: &Client) -> Result<()> {
+        Ok(())
     }
-    let house = TestHome::make(root)?;
-    let (mut daemon, mut client, _) = house.serve(programs).await?;
-    let mut attached = Some(tracer.attach(daemon.pid).await?);
-    let mut done = 0;
-    loop {
-        // A write of the vault may follow its acknowledgement, so the death may also meet the last look.
-        let error = match take(&client, &mut done).await {
-            Ok(()) => break,
-            Err(error) => error,
-        };
-        ensure!(error.downcast_ref().is_some_and(ClientError::is_unreachable), "change {done}: {error:#}");
-        daemon.ended().await?;
-        let attached = attached.take().context("the daemon died once more by itself")?;
-        attached.ended().await?;
-        (daemon, client, _) = house.serve(programs).await?;
-        let after = agree(&client).await?;
-        ensure!(after == done || after == done + 1, "{after} changes, and {done} were acknowledged");
-        done = after;
-        if expected(done).1 {
-            client.unlock_vault("a heron on the eastern jetty".to_owned()).await?;
+
+    async fn make(&mut self, served: &ServedHome<'_>) -> Result<()> {
+        while self.done < STEPS {
+            step(served.client, self.done).await?;
+            self.done += 1;
         }
+        ensure!(agree(served.client).await? == STEPS, "more was recorded than was done");
+        verdict::verify(served.client).await
     }
-    daemon.kill().await?;
-    if let Some(attached) = attached {
-        attached.ended().await?;
+
+    async fn look(&mut self, served: &ServedHome<'_>) -> Result<()> {
+        let (after, done) = (agree(served.client).await?, self.done);
+        ensure!(after == done || after == done + 1, "{after} changes, and {done} were acknowledged");
+        self.done = after;
+        if expected(after).1 {
+            served.client.unlock_vault("a heron on the eastern jetty".to_owned()).await?;
+        }
+        Ok(())
     }
-    let left: Vec<_> = std::fs::read_dir(house.state().join("vault"))?
-        .map(|file| file.map(|file| file.file_name()))
-        .collect::<Result<_, _>>()?;
-    ensure!(left == ["passphrase.json"], "the vault holds {left:?}");
-    ensure!(!house.state().join("vault.next").exists(), "what was sealed before is left");
-    CallRecording::read(log)
+
+    fn look_at_files(&self, home: &TestHome) -> Result<()> {
+        let left: Vec<_> = std::fs::read_dir(home.state().join("vault"))?
+            .map(|file| file.map(|file| file.file_name()))
+            .collect::<Result<_, _>>()?;
+        ensure!(left == ["passphrase.json"], "the vault holds {left:?}");
+        ensure!(!home.state().join("vault.next").exists(), "what was sealed before is left");
+        Ok(())
+    }
 }
 
 #[tokio::test]
 async fn crash_while_the_vault_is_changed_leaves_it_as_the_journal_says() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let model = palyra_testdaemon::script::model_server().await.expect("a port");
-    let programs = Programs {
-        daemon: env!("CARGO_BIN_EXE_palyra-testdaemon").into(),
-        before: Vec::new(),
-        model_url: model.base_url(),
-        setting: TestSettings::default(),
-    };
-    let (house, log) = (folder.path().join("house"), folder.path().join("log"));
-    let story = async |tracer: StraceTracer| {
-        let told = tokio::time::timeout(PATIENCE, live(&house, &programs, &tracer, &log)).await;
-        told.expect("something that must happen does not")
-    };
-    let recorded = story(StraceTracer::recording(&log)).await.expect("undisturbed").calls;
-    let matters = |call: &SystemCall| {
-        call.path.as_ref().is_none_or(|path| path.contains("/vault") || path.ends_with("/journal.db-wal"))
-    };
-    let offset = palyra_testkit::suite_seed() % EVERY;
-    let chosen = (0..recorded.len()).filter(|place| matters(&recorded[*place]));
-    let chosen = chosen.zip(0_u64..).filter(|(_, number)| number % EVERY == offset);
-    let (mut kills, mut tried) = (0, 0);
-    for (place, number) in chosen {
-        let Some(selector) = Selector::of(&recorded, place) else { continue };
-        let told = story(StraceTracer::injecting(&log, selector.clone(), InjectedFault::Kill)).await;
-        let told = told
-            .unwrap_or_else(|error| panic!("call {number}, {:?}, {selector:?}: {error:#}", recorded[place]));
-        (kills, tried) = (kills + usize::from(told.injected), tried + 1);
-    }
-    eprintln!("{kills} kills of {tried} tried, {} calls recorded", recorded.len());
-    assert!(kills > 0, "nobody was killed, so nothing was tried");
+    kill_at_calls(|| VaultChanges { done: 0 }).await;
 }

@@ -36,6 +36,7 @@ pub async fn people_are_kept(factory: &impl JournalFactory) {
         AccessEvent::PrincipalDisabled { principal },
         registered("anne", None),
         AccessEvent::PrincipalEnabled { principal },
+        AccessEvent::TimeZoneSet { principal, time_zone: "Asia/Tokyo".into() },
         registered("anne", Some(Role::Approver)),
     ];
     let expected = [
@@ -47,14 +48,16 @@ pub async fn people_are_kept(factory: &impl JournalFactory) {
         "anna viewer 5",
         "anne viewer 5",
         "anne viewer -",
-        "anne approver -",
+        "anne viewer - Asia/Tokyo",
+        "anne approver - Asia/Tokyo",
     ];
     for ((time, event), expected) in (1..).zip(events).zip(expected) {
         journal.append(append(vec![entry(time, JournalEvent::Access(event))])).await.unwrap();
         let people = journal.query(|rows, _| principals::all(rows)).await.unwrap();
         let shown = people.iter().map(|one| {
             let disabled = one.disabled.map_or("-".to_owned(), |time| time.0.to_string());
-            format!("{} {} {disabled}", one.name.expose(), one.role)
+            let shown = format!("{} {} {disabled} {}", one.name.expose(), one.role, one.time_zone.expose());
+            shown.trim_end().to_owned()
         });
         assert_eq!(shown.collect::<Vec<_>>().join(";"), expected);
     }

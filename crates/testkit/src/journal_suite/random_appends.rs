@@ -177,7 +177,8 @@ impl RandomAppends {
 
     fn principal_event(&mut self) -> AccessEvent {
         let principal = PrincipalId::from_parts(9, self.below(5).into());
-        match self.below(8) {
+        match self.below(9) {
+            6 => AccessEvent::TimeZoneSet { principal, time_zone: self.text() },
             0 => AccessEvent::PrincipalRenamed { principal, name: self.text() },
             1 => AccessEvent::RoleGiven { principal, role: self.one_of(&Role::ALL) },
             2 => AccessEvent::PrincipalDisabled { principal },

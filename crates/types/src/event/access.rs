@@ -46,6 +46,13 @@ pub enum AccessEvent {
         /// Whose.
         principal: PrincipalId,
     },
+    /// A principal has another time zone.
+    TimeZoneSet {
+        /// Whose.
+        principal: PrincipalId,
+        /// A name of the IANA database, such as `Europe/Prague`; empty for the zone of the daemon's machine.
+        time_zone: Redacted<String>,
+    },
     /// An access token was made.
     TokenCreated(TokenCreated),
     /// An access token was revoked.
@@ -112,6 +119,7 @@ content_rows! {
         match event {
             AccessEvent::PrincipalRegistered { principal: _, name, kind: _, role: _ }
             | AccessEvent::PrincipalRenamed { principal: _, name } => walk.text(Identity, "name", name),
+            AccessEvent::TimeZoneSet { principal: _, time_zone } => walk.text(Identity, "time_zone", time_zone),
             AccessEvent::TokenCreated(created) => {
                 let TokenCreated { token: _, sha256: _, expires: _, label, kind: _, scopes: _ } = created;
                 walk.text(Prose, "label", label);

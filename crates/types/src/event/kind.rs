@@ -156,6 +156,7 @@ kinds! {
         PostureChanged = 0x0090, "posture_changed": Policy(PolicyEvent::PostureChanged { .. }),
         ActRefused = 0x8010, "act_refused": Access(AccessEvent::ActRefused(_)),
         PageSessionBegun = 0x8011, "page_session_begun": Access(AccessEvent::PageSessionBegun { .. }),
+        TimeZoneSet = 0x8012, "time_zone_set": Access(AccessEvent::TimeZoneSet { .. }),
         BookmarkPlaced = 0x8030, "bookmark_placed": Session(SessionEvent::BookmarkPlaced(_)),
         BookmarkRemoved = 0x8031, "bookmark_removed": Session(SessionEvent::BookmarkRemoved(_)),
         ResponseDeleted = 0x8032, "response_deleted": Session(SessionEvent::ResponseDeleted { .. }),

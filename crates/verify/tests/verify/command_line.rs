@@ -38,6 +38,31 @@ fn what_is_typed_wrongly_is_told_from_what_is_wrong_with_a_file() {
 }
 
 #[test]
+fn a_path_alone_names_a_file_a_state_directory_or_a_bundle() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let state = folder.path().to_str().expect("text");
+    let (code, said) = say(&["--db", state]);
+    assert!(code == 16 && said.contains("without journal.db"), "{code} {said}");
+    // A folder without a journal is taken for a bundle.
+    assert_eq!(say(&[state]).0, 16);
+    let path = folder.path().join("journal.db");
+    shape(Shape::Plain, 4).save(&path);
+    let db = path.to_str().expect("text");
+    let whole = say(&["--db", db]);
+    assert_eq!(whole.0, 0, "{}", whole.1);
+    for alone in [db, state] {
+        assert_eq!(say(&[alone]), whole, "{alone}");
+    }
+    let (code, said) = say(&["--db", state]);
+    assert!(code == 16 && said.contains(&format!("--db {db}")), "{code} {said}");
+    for wrong in [&[db, "--open-run"][..], &[db, "--db", db], &["--bundle", state, "--keys", state]] {
+        assert_eq!(say(wrong).0, 2, "{wrong:?}");
+    }
+    let empty = tempfile::tempdir().expect("a folder");
+    assert_eq!(say(&[empty.path().to_str().expect("text"), "--keys", state]).0, 2);
+}
+
+#[test]
 fn a_report_says_what_was_not_checked() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("journal.db");

@@ -2,6 +2,8 @@
 
 use std::ffi::OsString;
 
+use palyra_explain::TYPED_COMMANDS;
+
 use super::*;
 use crate::command_line::parse;
 
@@ -113,6 +115,10 @@ fn no_tip_names_a_verb_that_acts_or_an_option_that_is_not_alike() {
         (&["run", "what", "--is-this"], "'-- --is-this'"),
         (&["xyzzy"], "`palyra run xyzzy` asks a model"),
         (&["--model", "local/m", "say hello"], "`palyra run --model local/m 'say hello'` asks a model"),
+        (
+            &["--attach", "a.png", "--attach", "b.png", "what is this"],
+            "`palyra run --attach a.png --attach b.png 'what is this'` asks a model",
+        ),
         (&["what", "changed", "here"], "`palyra run 'what changed here'` asks a model"),
         (&["ask", "what", "changed"], "`palyra run 'what changed'` asks a model"),
         (&["why", "is", "it", "slow"], "`palyra run 'why is it slow'` asks a model"),
@@ -123,6 +129,10 @@ fn no_tip_names_a_verb_that_acts_or_an_option_that_is_not_alike() {
         (&["policy", "reload"], "`palyra config reload`"),
         (&["policy", "rules"], "`palyra policy show`"),
         (&["policy", "explain", "read_file"], "`palyra policy explain --tool read_file` says how"),
+        (
+            &["policy", "explain", "write_file", "src/a"],
+            r#"`palyra policy explain --tool write_file --arguments '{"path":"src/a","content":"text"}'` says"#,
+        ),
         (&["policy", "explain"], "`palyra policy explain last`"),
         (&["sessions", "branch", "3B7Q2K", "3"], "`palyra sessions branch 3B7Q2K@3`"),
         (&["branch", "last", "3", "--json"], "`palyra sessions branch last@3`"),

@@ -70,6 +70,16 @@ pub(crate) enum PeopleVerb {
         #[arg(long)]
         json: bool,
     },
+    /// Set your own time zone; models are shown times in it
+    #[command(after_help = "Example:\n  palyra admin people zone Europe/Prague")]
+    Zone {
+        /// A name of the IANA database; without one, the zone of the daemon's machine
+        #[arg(default_value = "", hide_default_value = true)]
+        zone: String,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Stop every credential of a person at once
     #[command(after_help = "Example:\n  palyra admin people disable user:alice")]
     Disable {
@@ -118,6 +128,10 @@ pub(super) async fn run(context: &Context, client: &Client, verb: PeopleVerb) ->
             let principal_id = principal_of(client, &person).await?;
             let role = role_to_wire(role).into();
             (client.call(v1::SetRoleRequest { principal_id, role }).await?.person, "changed", json)
+        }
+        PeopleVerb::Zone { zone, json } => {
+            let answer = client.call(v1::SetTimeZoneRequest { time_zone: zone }).await?;
+            (answer.person, "times are shown to models in this zone", json)
         }
         PeopleVerb::Disable { person, json } => {
             let principal_id = principal_of(client, &person).await?;

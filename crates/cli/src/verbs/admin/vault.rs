@@ -3,6 +3,7 @@
 use clap::{Args, Subcommand};
 use palyra_client::{Client, ClientError};
 use palyra_types::ErrorCode;
+use palyra_types::spelling::nearest_name;
 use palyra_wire::json::to_json_with_defaults;
 use palyra_wire::v1;
 use serde_json::json;
@@ -10,8 +11,9 @@ use serde_json::json;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use palyra_explain::PlainHostNote;
 use palyra_run_view::date;
-use palyra_screen_text::{count, nearest_name, shell_word};
+use palyra_screen_text::{count, shell_word};
 use palyra_terminal::{AskCount, HiddenAnswer, NoteKind, ask_unseen};
 
 /// The vault's answer for a name that has a secret.
@@ -307,31 +309,11 @@ fn tell(context: &Context, secret: &v1::Secret, done: &str, json: bool) -> Resul
         secret.name, secret.version, secret.sent_as
     );
     context.output.note(NoteKind::Good, &message);
-    for host in secret.hosts.iter().filter(|host| is_often_plain(host)) {
-        let message =
-            format!("a secret is sent over https:// only; a call of http://{host} that names it is refused");
-        context.output.note(NoteKind::Doubt, &message);
-        if is_without_port(host) {
-            let message = format!(
-                "{host} without a port is port 443; `palyra admin vault bind {} {host}:PORT` allows another",
-                secret.name
-            );
-            context.output.note(NoteKind::Info, &message);
-        }
+    for note in secret.hosts.iter().filter_map(|host| PlainHostNote::of(&secret.name, host)) {
+        context.output.note(NoteKind::Doubt, &note.doubt);
+        note.hint.iter().for_each(|hint| context.output.note(NoteKind::Info, hint));
     }
     Ok(())
-}
-
-fn is_without_port(host: &str) -> bool {
-    host.ends_with(']') || !host.contains(':')
-}
-
-/// Whether a host is likely reached without TLS: this machine, an address, or the port of http.
-fn is_often_plain(host: &str) -> bool {
-    let name =
-        host.rsplit_once(':').filter(|(_, port)| port.parse::<u16>().is_ok()).map_or(host, |(name, _)| name);
-    let is_address = name.trim_matches(['[', ']']).parse::<std::net::IpAddr>().is_ok();
-    is_address || name == "localhost" || name.ends_with(".localhost") || host.ends_with(":80")
 }
 
 fn list(context: &Context, secrets: Vec<v1::Secret>, json: bool) -> Result<(), Failure> {

@@ -80,7 +80,12 @@ pub(super) async fn confirms_risky(
     let typed = reader.ask(&asked, ReadingMode::Shown).await.map_err(OutputError::Failed)?;
     let is_confirmed = typed.is_some_and(|typed| typed.trim().eq_ignore_ascii_case(word));
     if !is_confirmed {
-        context.output.note(NoteKind::Info, "not approved; the call still waits");
+        let id = context.output.id(&approval.approval_id);
+        let notice = format!(
+            "not approved; the call still waits: `palyra approve yes {id}` asks for {word} again, `palyra approve no {id}` \
+             denies it"
+        );
+        context.output.note(NoteKind::Info, &notice);
     }
     Ok(is_confirmed)
 }

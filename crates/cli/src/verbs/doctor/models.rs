@@ -7,6 +7,7 @@ use palyra_wire::v1;
 
 use super::{ERROR, OK, WARNING, check};
 use crate::context::Context;
+use palyra_explain::missing_key;
 use palyra_screen_text::clean_line;
 
 /// How long the providers may take to name their models.
@@ -63,6 +64,9 @@ fn mend_of(provider: &str, error: &str) -> String {
              authority into the system's store"
         );
     }
+    if let Some(missing) = missing_key(error) {
+        return missing.mend("");
+    }
     if error.contains("PLY-3001") || error.contains("PLY-3002") {
         return format!(
             "correct the key that `providers.{provider}.key` names, then `palyra model test {provider}/MODEL`"
@@ -106,13 +110,18 @@ mod tests {
                 failed("box", "PLY-3010: no connection to the server: refused"),
                 failed("far", "PLY-3010: no connection: invalid peer certificate: UnknownIssuer"),
                 failed("keyed", "PLY-3001: no"),
+                failed(
+                    "late",
+                    "PLY-3001: no key for `late`: `LATE_KEY` is not set in the daemon's environment",
+                ),
             ],
             default_model: "box/m".to_owned(),
             ..Default::default()
         };
         let checks = answers(&listed);
         let levels: Vec<_> = checks.iter().map(|check| check.level()).collect();
-        assert_eq!(levels, [ERROR, WARNING, WARNING]);
+        assert_eq!(levels, [ERROR, WARNING, WARNING, WARNING]);
+        assert!(checks[3].mend.contains("`palyra model use late/MODEL`"), "{checks:?}");
         assert!(checks[0].mend.contains("start its server"), "{checks:?}");
         assert!(
             checks[1].mend.contains("certificate") && checks[2].mend.contains("providers.keyed.key"),

@@ -14,38 +14,66 @@ use crate::drive::OutputFormat;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::verbs::ids::RunName;
-use palyra_screen_text::{bytes, count};
+use palyra_explain::is_like_id;
+use palyra_screen_text::{bytes, count, shell_word};
 
 /// Files of a bundle, at most: a log of 2^32 entries in tiles.
 const FILES_MAX: u64 = 40_000_000;
 
 /// Write a bundle that can be checked without the daemon
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  palyra journal export --run last proof\n  palyra-verify --bundle proof")]
+#[command(after_help = "Examples:\n  palyra journal export last proof\n  palyra-verify proof")]
 pub(crate) struct ExportArgs {
-    /// What proves this run: its id or a part of it, `last`
-    #[arg(long, value_name = "RUN", required_unless_present = "tiles")]
+    /// What proves this run: its id or a part of it, `last`; also before DIR, without `--run`
+    #[arg(long, value_name = "RUN")]
     run: Option<RunName>,
     /// The whole log as static tiles (C2SP tlog-tiles), without content
     #[arg(long, conflicts_with = "run")]
     tiles: bool,
     /// A folder that does not exist yet, or is empty
-    #[arg(value_name = "DIR")]
-    folder: PathBuf,
+    #[arg(value_name = "DIR", required = true, num_args = 1..=2)]
+    places: Vec<PathBuf>,
     /// The result as JSON
     #[arg(long)]
     json: bool,
 }
 
+impl ExportArgs {
+    /// Returns the run, none for the whole log, and the folder.
+    fn run_and_folder(&self) -> Result<(Option<RunName>, PathBuf), Failure> {
+        let is_named = self.tiles || self.run.is_some();
+        match self.places.as_slice() {
+            [folder] if is_named => Ok((self.run.clone(), folder.clone())),
+            [run, folder] if !is_named => {
+                let run = run.to_string_lossy();
+                let parsed = run.parse::<RunName>();
+                let parsed = parsed.map_err(|error| Failure::Usage(format!("`{run}`: {error}")))?;
+                Ok((Some(parsed), folder.clone()))
+            }
+            [only] => {
+                let only = only.to_string_lossy();
+                let (run, folder) = if is_like_id(&only) { (&*only, "proof") } else { ("last", &*only) };
+                Err(Failure::Usage(format!(
+                    "a run and a folder are named: `palyra journal export {} {}`; --tiles takes the whole log",
+                    shell_word(run),
+                    shell_word(folder)
+                )))
+            }
+            _ => Err(Failure::Usage("beside --run and --tiles only the folder is named".to_owned())),
+        }
+    }
+}
+
 pub(crate) async fn export(context: &Context, client: &Client, args: ExportArgs) -> Result<Exit, Failure> {
-    let what = match &args.run {
+    let (run, folder) = args.run_and_folder()?;
+    let what = match run {
         Some(run) => What::RunId(run.resolve(client).await?.to_string()),
         None => What::Tiles(true),
     };
     let mut parts = client.export_journal(what).await?;
     // A refusal comes before the first part, and leaves no folder behind.
     let mut next = parts.next().await?;
-    let mut bundle = Bundle::begin(args.folder)?;
+    let mut bundle = Bundle::begin(folder)?;
     while let Some(part) = next {
         bundle.take(&part.path, &part.data)?;
         next = parts.next().await?;
@@ -131,6 +159,33 @@ fn cannot(path: &Path, error: &std::io::Error) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_run_is_named_before_the_folder_or_by_its_option() {
+        let args = |run: Option<&str>, tiles: bool, places: &[&str]| ExportArgs {
+            run: run.map(|run| run.parse().unwrap()),
+            tiles,
+            places: places.iter().map(PathBuf::from).collect(),
+            json: false,
+        };
+        let last = || Some("last".parse::<RunName>().unwrap());
+        for (args, expect) in [
+            (args(Some("last"), false, &["proof"]), last()),
+            (args(None, false, &["last", "proof"]), last()),
+            (args(None, true, &["proof"]), None),
+        ] {
+            assert_eq!(args.run_and_folder().unwrap(), (expect, PathBuf::from("proof")));
+        }
+        for (args, wanted) in [
+            (args(None, false, &["last"]), "`palyra journal export last proof`"),
+            (args(None, false, &["my-proof"]), "`palyra journal export last my-proof`"),
+            (args(None, false, &["no run!", "proof"]), "`no run!`: "),
+            (args(None, true, &["last", "proof"]), "only the folder"),
+        ] {
+            let failure = args.run_and_folder().unwrap_err();
+            assert!(failure.exit() == Exit::Usage && failure.to_string().contains(wanted), "{failure}");
+        }
+    }
 
     #[test]
     fn a_bundle_stays_in_its_folder_and_writes_each_file_once() {

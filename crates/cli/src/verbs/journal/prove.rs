@@ -26,7 +26,7 @@ pub(crate) struct ProveArgs {
 
 /// The number of an entry of the journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum EntryNumber {
+pub(super) enum EntryNumber {
     /// The one with this number.
     Exact(u64),
     /// The newest one.
@@ -48,6 +48,17 @@ impl FromStr for EntryNumber {
     }
 }
 
+impl EntryNumber {
+    /// Returns the number; the newest entry is looked up.
+    pub(super) async fn resolve(self, client: &Client) -> Result<u64, Failure> {
+        Ok(match self {
+            Self::Exact(seq) => seq,
+            // They are numbered from 0.
+            Self::Last => client.journal_status().await?.entries.saturating_sub(1),
+        })
+    }
+}
+
 /// Print a signed head of the journal, for `palyra-verify --since`
 #[derive(Debug, clap::Args)]
 #[command(
@@ -66,12 +77,7 @@ pub(crate) struct CheckpointArgs {
 }
 
 pub(crate) async fn prove(context: &Context, client: &Client, args: ProveArgs) -> Result<Exit, Failure> {
-    let seq = match args.seq {
-        EntryNumber::Exact(seq) => seq,
-        // They are numbered from 0.
-        EntryNumber::Last => client.journal_status().await?.entries.saturating_sub(1),
-    };
-    let proved = client.prove_entry(seq).await?;
+    let proved = client.prove_entry(args.seq.resolve(client).await?).await?;
     match OutputFormat::from(args.json) {
         OutputFormat::Json => context.output.json(&to_json_with_defaults(&proved.proof))?,
         OutputFormat::Text => show_proof(&context.output, &proved)?,

@@ -19,7 +19,7 @@ use palyra_wire::v1;
 use serde_json::{Value, json};
 
 use self::add_request::AddRequest;
-use super::config_file::{ConfigText, ModelInForce, default_before, save, take_on, way_back};
+use super::config_file::{ConfigText, ModelInForce, default_before, is_set, save, take_on, way_back};
 use super::test::{TestPurpose, show};
 use crate::context::Context;
 use crate::daemon_hooks::ConfigMistake;
@@ -131,7 +131,7 @@ pub(crate) async fn run(context: &Context, args: AddArgs) -> Result<Exit, Failur
     };
     context.output.note(NoteKind::Info, &note);
     if is_new {
-        take_on(context, |config| has_provider(config, &args.name)).await?;
+        take_on(context, Some(&args.name), |config| has_provider(config, &args.name)).await?;
     }
     if args.json {
         let saved = SavedDefault { before: was, now };
@@ -237,7 +237,7 @@ async fn try_addresses(
 /// Says early that a key is not where the test, and each daemon that is started from here, look for it.
 fn check_key(args: &AddRequest) -> Result<(), Failure> {
     let Some(name) = args.key.as_deref().and_then(|key| key.strip_prefix("env:")) else { return Ok(()) };
-    if std::env::var_os(name).is_some_and(|value| !value.is_empty()) {
+    if is_set(name) {
         return Ok(());
     }
     Err(Failure::Usage(format!(

@@ -4,13 +4,14 @@
 
 use std::path::{Path, PathBuf};
 
-use palyra_client::{Client, ClientError};
+use palyra_client::{AskProviders, Client, ClientError};
 use palyra_config_text::{EditConfigError, write_whole};
 use palyra_types::ErrorCode;
 use palyra_wire::v1;
 
 use crate::context::Context;
 use crate::failure::Failure;
+use palyra_explain::missing_key;
 use palyra_terminal::NoteKind;
 
 /// The configuration file and what is in it before it is changed.
@@ -88,9 +89,10 @@ pub(super) fn save(context: &Context, file: &Path, text: &str) -> Result<(), Fai
     Ok(())
 }
 
-/// Has a daemon that runs read its configuration again.
+/// Has a daemon that runs read its configuration again; `server` is one whose key it may lack.
 pub(super) async fn take_on(
     context: &Context,
+    server: Option<&str>,
     is_in_force: impl Fn(&v1::GetConfigResponse) -> bool,
 ) -> Result<(), Failure> {
     let client = match context.connect_running().await {
@@ -102,6 +104,11 @@ pub(super) async fn take_on(
     if let Some(mistake) = reloaded.mistakes.first() {
         replace(context, &client, mistake).await?;
     } else if is_in_force(&client.config().await?) {
+        if let Some(server) = server
+            && let Some(why) = without_key(&client, server).await?
+        {
+            return replace_keyless(context, &client, &why).await;
+        }
         // Its own environment may select another one than this terminal's.
         let model = client.call(v1::GetStatusRequest {}).await?.default_model;
         context
@@ -113,6 +120,30 @@ pub(super) async fn take_on(
         context.output.note(NoteKind::Doubt, notice);
     }
     Ok(())
+}
+
+/// Returns why a daemon has no key of a server, where its environment lacks the variable.
+async fn without_key(client: &Client, server: &str) -> Result<Option<String>, Failure> {
+    let listed = client.list_models(AskProviders::No).await?;
+    let of_server = listed.models.into_iter().find(|model| model.model == server);
+    Ok(of_server.map(|model| model.error).filter(|error| missing_key(error).is_some()))
+}
+
+/// As [`replace`], where this environment has the variable; else says where it has to be.
+async fn replace_keyless(context: &Context, client: &Client, why: &str) -> Result<(), Failure> {
+    match missing_key(why) {
+        Some(missing) if !is_set(missing.variable) => {
+            let notice = format!("the running daemon cannot ask it: {why}; {}", missing.mend(""));
+            context.output.note(NoteKind::Doubt, &notice);
+            Ok(())
+        }
+        _ => replace(context, client, why).await,
+    }
+}
+
+/// Returns whether a variable of this environment has a value.
+pub(super) fn is_set(variable: &str) -> bool {
+    std::env::var_os(variable).is_some_and(|value| !value.is_empty())
 }
 
 /// Replaces a daemon whose environment lacks what the file names, where a daemon of this environment could start.

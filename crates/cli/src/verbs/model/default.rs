@@ -16,13 +16,14 @@ use crate::context::{Context, DEMO_MODEL};
 use crate::daemon_hooks::DaemonHooks;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use palyra_explain::{model_names, unlisted_model};
+use palyra_explain::{missing_key, model_names, unlisted_model};
 use palyra_screen_text::clean_line;
 use palyra_terminal::{NoteKind, Output};
 
 const DEFAULT_KEY: &str = "model.default";
 const DEMO_PROVIDER: &str = "demo";
 const NAME_CHARS_MAX: usize = 80;
+const ERROR_CHARS_MAX: usize = 300;
 /// How long servers are asked for their models after a default was saved.
 const ASKING_MAX: Duration = Duration::from_secs(5);
 
@@ -74,7 +75,7 @@ pub(crate) async fn run(context: &Context, args: UseArgs) -> Result<Exit, Failur
     context.output.note(NoteKind::Info, &notice);
     let own = (context.daemon.own_model)(context.global.config.as_deref()).name;
     note_override(&context.output, &own, &name);
-    take_on(context, |config| {
+    take_on(context, None, |config| {
         config.values.iter().any(|value| value.key == DEFAULT_KEY && value.value.trim_matches('"') == name)
     })
     .await?;
@@ -125,7 +126,19 @@ async fn only_model(context: &Context, config: &ConfigText, server: &str) -> Res
     }
     let client = context.connect().await?;
     let asked = context.waiting("asking the server", client.list_models(AskProviders::Yes)).await?;
+    let failed = asked.models.iter().find(|model| model.model == server && !model.error.is_empty());
+    let failed = failed.map(|model| clean_line(&model.error, ERROR_CHARS_MAX));
     let names = models_of(server, asked);
+    if let Some(error) = failed {
+        let mend = match missing_key(&error) {
+            Some(missing) => missing.mend(""),
+            None => format!("name one of its models: `palyra model use {server}/MODEL`"),
+        };
+        return Err(refused(
+            format!("the server `{server}` does not say which models it has: {error}"),
+            mend,
+        ));
+    }
     match names.as_slice() {
         [only] => Ok(only.clone()),
         [] => Err(refused(
@@ -161,7 +174,7 @@ async fn unset(
     };
     context.output.note(NoteKind::Info, &notice);
     // A daemon keeps its default model until it reads the file, also one that was edited by hand.
-    take_on(context, |config| {
+    take_on(context, None, |config| {
         config.values.iter().all(|value| value.key != DEFAULT_KEY || value.value.trim_matches('"').is_empty())
     })
     .await?;

@@ -9,7 +9,7 @@ use palyra_wire::v1;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use palyra_explain::mend_of_known;
+use palyra_explain::{mend_of_known, missing_key};
 use palyra_screen_text::clean_line;
 use palyra_terminal::{NoteKind, Output};
 
@@ -136,8 +136,10 @@ pub(super) fn show(
             Failure::WithMend { code, message, mend: mend(code).to_owned() }.show(output);
         }
         TestPurpose::Known { .. } => match mend_of_known(code) {
-            Some(mend) => Failure::WithMend { code, message, mend: mend.to_owned() }.show(output),
-            None => Failure::local(code, message).naming_run("", &tested.model).show(output),
+            Some(mend) if missing_key(&message).is_none() => {
+                Failure::WithMend { code, message, mend: mend.to_owned() }.show(output);
+            }
+            _ => Failure::local(code, message).naming_run("", &tested.model).show(output),
         },
     }
     Ok(())

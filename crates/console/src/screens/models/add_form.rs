@@ -1,13 +1,20 @@
 //! The form that adds a server of models, for owners.
 //!
-//! Invariant: a page never has the key that was typed.
+//! Invariant: a page never has the key that was typed, nor what an address has before its host.
 
 use maud::{Markup, html};
 use palyra_screen_text::clean_text;
+use palyra_wire::short_names::must_be;
 use palyra_wire::v1;
 
 use crate::forms::FormFields;
 use crate::paths::ADD_MODEL_PATH;
+
+/// The formats that can be chosen.
+const FORMATS: [(v1::ModelFormat, &str); 2] = [
+    (v1::ModelFormat::OpenaiChat, "OpenAI Chat Completions, and servers compatible with it"),
+    (v1::ModelFormat::AnthropicMessages, "Anthropic Messages"),
+];
 
 /// What the fields of the form have in them.
 pub(crate) struct AddModelForm {
@@ -28,7 +35,7 @@ impl AddModelForm {
             token,
             name: fields.text("name"),
             format: fields.text("format"),
-            base_url: fields.text("base_url"),
+            base_url: without_credentials(&fields.text("base_url")),
             model: fields.text("model"),
             context_tokens: fields.text("context_tokens"),
             new_default: fields.text("new_default"),
@@ -51,8 +58,7 @@ impl AddModelForm {
                 }))
                 label for="format" { "Format" }
                 select id="format" name="format" {
-                    (option("openai_chat", "OpenAI Chat Completions, and servers compatible with it", &self.format))
-                    (option("anthropic_messages", "Anthropic Messages", &self.format))
+                    @for (format, text) in FORMATS { (option(format.short_name(), text, &self.format)) }
                 }
                 (text_field(&TextField {
                     name: "base_url", label: "Address", value: &self.base_url,
@@ -113,17 +119,26 @@ fn option(value: &str, text: &str, chosen: &str) -> Markup {
     html! { option value=(value) selected[value == chosen] { (text) } }
 }
 
+/// Returns an address without the user name and the password in it. A password may have any sign in it, and the address
+/// need not be a URL, so everything between the scheme and the last `@` is taken out.
+fn without_credentials(address: &str) -> String {
+    let begins_with =
+        |scheme: &&str| address.get(..scheme.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(scheme));
+    let scheme = ["http://", "https://"].into_iter().find(begins_with).unwrap_or_default();
+    match address.rsplit_once('@') {
+        Some((_, host)) => format!("{scheme}{host}"),
+        None => address.to_owned(),
+    }
+}
+
 /// Returns the request of a form.
-pub(crate) fn request(fields: &FormFields) -> Result<v1::AddModelRequest, &'static str> {
-    let format = match fields.text("format").as_str() {
-        "" | "openai_chat" => v1::ModelFormat::OpenaiChat,
-        "anthropic_messages" => v1::ModelFormat::AnthropicMessages,
-        _ => return Err("`format` is openai_chat or anthropic_messages"),
-    };
+pub(crate) fn request(fields: &FormFields) -> Result<v1::AddModelRequest, String> {
+    let format = v1::ModelFormat::from_short_name(&fields.text("format"))
+        .ok_or_else(|| must_be("format", v1::ModelFormat::SHORT_NAMES))?;
     let tokens = fields.text("context_tokens");
     let context_tokens = match tokens.trim() {
         "" => 0,
-        tokens => tokens.parse().map_err(|_| "the window is a number of tokens, or empty")?,
+        tokens => tokens.parse().map_err(|_| "the window is a number of tokens, or empty".to_owned())?,
     };
     Ok(v1::AddModelRequest {
         name: fields.text("name"),
@@ -162,6 +177,40 @@ mod tests {
         let request = request(&fields).unwrap();
         assert_eq!((request.context_tokens, request.make_default, request.replace), (8_192, false, true));
         assert_eq!(request.format(), v1::ModelFormat::AnthropicMessages);
+    }
+
+    #[test]
+    fn a_password_in_an_address_is_not_shown_again() {
+        for (typed, kept) in [
+            ("http://user:canary-1@host/v1", "http://host/v1"),
+            ("https://canary-2@host:8080/v1", "https://host:8080/v1"),
+            ("https://user:canary/3?x#y@z@host/v1", "https://host/v1"),
+            ("user:canary-4@host/v1", "host/v1"),
+            ("http:/user:canary-5@host", "host"),
+            ("user:canary://6@host", "host"),
+            ("HTTPS://canary-7@host", "https://host"),
+            ("@", ""),
+            ("https://host/v1", "https://host/v1"),
+        ] {
+            let shown = without_credentials(typed);
+            assert_eq!(shown, kept, "{typed}");
+        }
+        let typed = "name=box&base_url=http%3A%2F%2Fuser%3Acanary-lantern%40host%2Fv1";
+        let fields = FormFields::parse(typed).unwrap();
+        assert!(fields.text("base_url").contains("canary"), "the control: it was typed");
+        let shown = AddModelForm::filled("token".to_owned(), &fields).markup().into_string();
+        assert!(shown.contains("value=\"http://host/v1\"") && !shown.contains("canary"), "{shown}");
+    }
+
+    #[test]
+    fn each_format_can_be_chosen_and_another_one_is_refused_as_the_operation_refuses_it() {
+        assert_eq!(FORMATS.map(|(format, _)| format.short_name())[..], *v1::ModelFormat::SHORT_NAMES);
+        for name in v1::ModelFormat::SHORT_NAMES {
+            let fields = FormFields::parse(&format!("format={name}")).unwrap();
+            assert_eq!(request(&fields).unwrap().format().short_name(), *name);
+        }
+        let refused = request(&FormFields::parse("format=gemini").unwrap()).unwrap_err();
+        assert_eq!(refused, must_be("format", v1::ModelFormat::SHORT_NAMES));
     }
 
     #[test]

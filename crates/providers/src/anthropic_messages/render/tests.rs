@@ -297,7 +297,7 @@ fn files_come_before_the_words() {
         file("a.md", "text/markdown", AttachmentBody::Text("# A".into()), None),
         file("a.zip", "application/zip", blob(), None),
     ];
-    let found = messages(vec![ChatMessage::User { text: "Look".into(), attachments }]);
+    let found = messages(vec![ChatMessage::User { text: "Look".into(), attachments, said: None }]);
     let source = json!({"type": "base64", "media_type": "image/png", "data": "iVBORw=="});
     let shown = data("attached file", "\"a.md\" (text/markdown):\n# A");
     let named = data("attached file", "\"a.zip\" (application/zip, 4 bytes); its content is not shown");

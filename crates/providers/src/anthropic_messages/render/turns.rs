@@ -86,11 +86,11 @@ impl RenderedTurns {
 
     fn take(&mut self, message: &ChatMessage, request: &ModelRequest, reasoning: Reasoning) {
         match message {
-            ChatMessage::User { text: words, attachments } => {
+            ChatMessage::User { text: words, attachments, said } => {
                 let mut blocks: Vec<Value> =
                     attachments.iter().map(|file| shown(attachments::shown(file))).collect();
                 if !is_blank(words.expose()) {
-                    blocks.push(text(words.expose()));
+                    blocks.push(text(&ChatMessage::words_with_time(words.expose(), said.as_deref())));
                 } else if blocks.is_empty() {
                     blocks.push(text(NOTHING_SAID));
                 }

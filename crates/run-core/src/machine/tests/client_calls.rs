@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use jiff::tz::TimeZone;
 use palyra_context::transcript::Transcript;
 use palyra_types::client_tool::{
     ClientCallId, ClientCallSpan, ClientTool, ClientToolChoice, ClientToolOffer,
@@ -10,7 +11,7 @@ use palyra_types::event::{RunEvent, TapeEvent};
 use palyra_types::model::{ChatMessage, FinishReason, ModelAnswer, ModelName, ModelRef, ToolProposal};
 use palyra_types::run::{CancelReason, IdempotencyDigest, RunPhase, TerminationReason, WaitReason};
 use palyra_types::tool::{Taints, ToolName};
-use palyra_types::{Attempt, Redacted, RunId};
+use palyra_types::{Attempt, Redacted, RunId, Timestamp};
 use proptest::prelude::*;
 
 use crate::scenario::{
@@ -163,8 +164,8 @@ fn words_that_come_meanwhile_wait_for_the_results() {
          ClientToolsAnswered 1 2 results, ModelRequested 2 turn 2 > ask 2",
     );
     let mut transcript = Transcript::new(RunId::from_parts(1, 1));
-    run.tape.iter().for_each(|(event, _)| transcript.push(event));
-    let messages = transcript.messages();
+    run.tape.iter().for_each(|(event, _)| transcript.push(event, Timestamp(0)));
+    let messages = transcript.messages(&TimeZone::UTC);
     assert!(matches!(messages.last(), Some(ChatMessage::User { .. })), "{messages:?}");
 }
 
@@ -250,9 +251,9 @@ fn each_call_is_paired_with_its_result_also_without_content() {
     run.must(&RunInput::ClientToolsAnswered(Box::new(results_of(1, &["rain", "noon"], None))));
     let own = RunId::from_parts(1, 1);
     let mut transcript = Transcript::new(own);
-    run.tape.iter().for_each(|(event, _)| transcript.push(event));
+    run.tape.iter().for_each(|(event, _)| transcript.push(event, Timestamp(0)));
     let outputs: Vec<(String, String)> = transcript
-        .messages()
+        .messages(&TimeZone::UTC)
         .into_iter()
         .filter_map(|message| match message {
             ChatMessage::ToolResult { call, text, .. } => Some((call.0, text.expose().clone())),
@@ -266,10 +267,10 @@ fn each_call_is_paired_with_its_result_also_without_content() {
         let mut event = palyra_types::event::JournalEvent::Tape(event.clone());
         event.erase_content();
         if let palyra_types::event::JournalEvent::Tape(event) = event {
-            erased.push(&event);
+            erased.push(&event, Timestamp(0));
         }
     }
-    assert_eq!(erased.messages().len(), 1, "the input that was erased");
+    assert_eq!(erased.messages(&TimeZone::UTC).len(), 1, "the input that was erased");
 }
 
 /// Moves that know nothing of where the run is.

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeSet;
 
+use jiff::tz::TimeZone;
 use palyra_types::approval::ApprovalState;
 use palyra_types::effect::EffectResolution;
 use palyra_types::event::{
@@ -16,7 +17,7 @@ use palyra_types::tool::{
     ApprovalRiskLevel, DecisionReason, EffectContract, Isolation, Parallelism, Taints, ToolConduct,
     ToolExecutor, ToolVerdict,
 };
-use palyra_types::{Attempt, EffectId, ErrorCode, Redacted, RunId, TapeSeq};
+use palyra_types::{Attempt, EffectId, ErrorCode, Redacted, RunId, TapeSeq, Timestamp};
 use proptest::prelude::*;
 
 use crate::scenario::asks::{
@@ -36,9 +37,9 @@ fn run_id(number: u128) -> RunId {
 fn render(run: RunId, events: &[TapeEvent]) -> Vec<ChatMessage> {
     let mut transcript = Transcript::new(run);
     for event in events {
-        transcript.push(event);
+        transcript.push(event, Timestamp(0));
     }
-    transcript.messages()
+    transcript.messages(&TimeZone::UTC)
 }
 
 /// Plays the acts on a machine and renders the tape: one line per message.

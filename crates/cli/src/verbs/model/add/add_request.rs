@@ -46,9 +46,9 @@ impl AddRequest {
         };
         let mut variables = Vec::new();
         let mut key = args.key;
+        let (name, mut base_url) = name_and_address(args.name, args.base_url)?;
         // The variables speak of one server in one format.
-        let is_of_environment = args.base_url.is_none() && args.format == WireFormat::OpenAiChat;
-        let mut base_url = args.base_url;
+        let is_of_environment = base_url.is_none() && args.format == WireFormat::OpenAiChat;
         let mut model = args.model;
         if is_of_environment && let Some(url) = set(BASE_URL_VARIABLE) {
             variables.push(BASE_URL_VARIABLE);
@@ -65,10 +65,11 @@ impl AddRequest {
             }
         }
         let Some(base_url) = base_url else {
-            return Err(lacks_server(args.name.as_deref(), model.as_deref()));
+            return Err(lacks_server(name.as_deref(), model.as_deref()));
         };
-        let name = args.name.unwrap_or_else(|| name_of(&base_url));
-        let Some(model) = model else { return Err(lacks_model(&name, !variables.is_empty())) };
+        let name = name.unwrap_or_else(|| name_of(&base_url));
+        let typed = variables.is_empty().then_some(base_url.as_str());
+        let Some(model) = model else { return Err(lacks_model(&name, typed)) };
         Ok(Self {
             name,
             base_url,
@@ -100,13 +101,35 @@ fn lacks_server(name: Option<&str>, model: Option<&str>) -> Failure {
     ))
 }
 
-fn lacks_model(name: &str, is_of_environment: bool) -> Failure {
+/// `typed` is the address where the command line names it, and not the environment.
+fn lacks_model(name: &str, typed: Option<&str>) -> Failure {
     let name = shell_word(name);
-    let address = if is_of_environment { "" } else { "--base-url URL " };
+    let (why, address) = match typed {
+        None => (format!(", and {MODEL_VARIABLE} is not set"), String::new()),
+        // Before the sign is a credential.
+        Some(url) if url.contains('@') => (String::new(), "--base-url URL ".to_owned()),
+        Some(url) => (String::new(), format!("--base-url {} ", shell_word(url))),
+    };
     Failure::Usage(format!(
-        "no model is named: --model is missing{}; for example `palyra model add {name} {address}--model qwen3`",
-        if is_of_environment { format!(", and {MODEL_VARIABLE} is not set") } else { String::new() }
+        "no model is named: --model is missing{why}; for example `palyra model add {name} {address}--model qwen3`"
     ))
+}
+
+/// Takes an address in the place of the name for the address of a server without a name.
+fn name_and_address(
+    name: Option<String>,
+    base_url: Option<String>,
+) -> Result<(Option<String>, Option<String>), Failure> {
+    let is_address = name.as_ref().is_some_and(|name| name.contains(['/', ':', '.']));
+    match base_url {
+        _ if !is_address => Ok((name, base_url)),
+        None => Ok((None, name)),
+        Some(url) => Err(Failure::Usage(format!(
+            "the name of a server takes a-z, 0-9 and -, and its address is given by --base-url already; for example \
+             `palyra model add {} --base-url URL`",
+            shell_word(&name_of(&url))
+        ))),
+    }
 }
 
 /// Returns a name for the server at an address: the name of its site, or `local`.

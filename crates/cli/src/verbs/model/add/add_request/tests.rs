@@ -61,3 +61,21 @@ fn what_is_named_nowhere_is_shown_as_a_whole_command() {
     );
     assert!(!message.contains("canary"), "{message}");
 }
+
+#[test]
+fn an_address_in_the_place_of_the_name_is_the_address() {
+    let address = "http://127.0.0.1:11434/v1";
+    let added = complete(&[address, "--model", "qwen3"], &[URL, MODEL, KEY]).unwrap();
+    assert_eq!((added.model_name().as_str(), added.base_url.as_str()), ("local/qwen3", address));
+    // Nothing of the environment goes along to it.
+    assert!(added.key.is_none() && added.variables.is_empty());
+    let hosted = complete(&["https://api.example.org/v1", "--model", "m"], &[]).unwrap();
+    assert_eq!(hosted.model_name(), "example/m");
+    let message = complete(&[address], &[]).unwrap_err();
+    let command = format!("`palyra model add local --base-url {address} --model qwen3`");
+    assert!(message.contains("--model is missing") && message.ends_with(&command), "{message}");
+    let message = complete(&["http://a:canary@h/v1"], &[]).unwrap_err();
+    assert!(message.contains("--base-url URL") && !message.contains("canary"), "{message}");
+    let message = complete(&["api.example.org", "--base-url", address, "--model", "m"], &[]).unwrap_err();
+    assert!(message.ends_with("`palyra model add local --base-url URL`"), "{message}");
+}
