@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-### use palyra_context::project_files;
 use jiff::tz::TimeZone;
+use palyra_context::project_files;
 use palyra_context::prompt::{ContextTooLarge, PastRun, PromptInputs, Segment, assemble, request_tokens_max};
 use palyra_context::system_texts::SystemTexts;
 use palyra_ports::StaticText;
