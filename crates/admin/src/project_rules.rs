@@ -311,7 +311,7 @@ fn asking(file: &ProjectFile, root: &Redacted<PathBuf>, folder: Option<&Path>) -
         None => " --workspace DIR".to_owned(),
     };
     format!(
-        "the model reads {} as data, for it is new or has changed; `palyra approve rules accept {sha256}{place}` makes \
+        "the model reads {} as data, for it is new or has changed; `palyra approve rules --accept {sha256}{place}` makes \
          it rules of the project",
         file.path.expose()
     )
