@@ -28,6 +28,12 @@ pub enum AdminError {
     /// No such stored grant for this principal.
     #[error("no such stored grant")]
     GrantNotFound,
+    /// No file has the digest that was to be accepted.
+    #[error("no AGENTS.md of this folder has this digest now")]
+    ProjectRulesChanged,
+    /// The credential may not decide approvals.
+    #[error("only a credential that may decide approvals accepts rules of a project")]
+    NotAnApprover,
     /// No such model.
     #[error("model `{model}` is not configured; `palyra model list` shows what is")]
     ModelNotConfigured {
@@ -79,6 +85,8 @@ impl AdminError {
             Self::AgentNotFound => ErrorCode::AgentNotFound,
             Self::PrincipalNotFound => ErrorCode::PrincipalNotFound,
             Self::GrantNotFound => ErrorCode::GrantNotFound,
+            Self::ProjectRulesChanged => ErrorCode::ProjectRulesChanged,
+            Self::NotAnApprover => ErrorCode::PermissionDenied,
             Self::ModelNotConfigured { .. } => ErrorCode::ModelNotConfigured,
             Self::InvalidArgument { .. } | Self::SecretInIdentity { .. } => ErrorCode::InvalidArgument,
             Self::KeptFiles(_) => ErrorCode::KeptFileRefused,

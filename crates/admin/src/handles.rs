@@ -4,6 +4,7 @@ use crate::access::AccessHandle;
 use crate::components::ComponentsHandle;
 use crate::erasure::ErasureHandle;
 use crate::grants::GrantsHandle;
+use crate::project_rules::ProjectRulesHandle;
 use crate::rules::PolicyHandle;
 use crate::skills::SkillsHandle;
 use crate::usage::UsageHandle;
@@ -24,6 +25,8 @@ pub struct AdminHandles {
     pub policy: PolicyHandle,
     /// Stored grants.
     pub grants: GrantsHandle,
+    /// What people accepted of what projects say.
+    pub project_rules: ProjectRulesHandle,
     /// Erasing content.
     pub erasures: ErasureHandle,
     /// Usage of models.

@@ -17,6 +17,7 @@ pub mod journal;
 pub mod models;
 pub mod rules;
 pub mod postures;
+pub mod project_rules;
 pub mod shadow_report;
 pub mod skills;
 pub mod usage;

@@ -13,6 +13,7 @@ use crate::access::{AccessHandle, AccessSnapshot};
 use crate::agents::AgentRegistry;
 use crate::parts::AdminPorts;
 use crate::policy::PolicyInForce;
+use crate::project_rules::ProjectRules;
 use crate::shadow::Shadow;
 use crate::skill_registry::SkillRegistry;
 use crate::standing_grants::StandingGrants;
@@ -26,6 +27,8 @@ pub struct AdminViews {
     pub shadow: Arc<Shadow>,
     /// The stored grants that hold.
     pub grants: Arc<StandingGrants>,
+    /// What projects say, and what people accepted of it.
+    pub project_rules: Arc<ProjectRules>,
     /// The skills there are.
     pub skills: Arc<SkillRegistry>,
     /// Agent profiles.
@@ -53,6 +56,7 @@ impl AdminViews {
             policy: Arc::new(policy),
             shadow: Arc::new(Shadow::new(Arc::clone(ports), drain)),
             grants: Arc::new(grants),
+            project_rules: Arc::new(ProjectRules::new(Arc::clone(ports))),
             skills: Arc::new(skills),
             agents,
             access: access.watch_known(),

@@ -24,6 +24,7 @@ mod tapes;
 
 mod sessions;
 pub mod approvals;
+mod project_rules;
 mod attention;
 mod effects;
 mod policy;

@@ -92,6 +92,7 @@ pub fn submit_request(message: StartRunRequest, files: Vec<IncomingFile>) -> Res
         response_format: translate::response_format(&message.response_schema)?,
         idempotency_key: translate::idempotency_key(message.idempotency_key),
         workspace_root: translate::workspace_root(message.workspace_root)?,
+        working_folder: translate::absolute_path("working_folder", message.working_folder)?,
         offered_root: None,
         model: translate::model(&message.model)?,
         agent: translate::agent_name(message.agent),

@@ -28,7 +28,7 @@ mod plain;
 pub(crate) use approval::{approval, argument_rule_from, effect, effect_resolution, grant, undone_file};
 pub(crate) use entry::page_to_wire;
 pub use entry::tape_entry;
-pub(crate) use event::attachment_info;
+pub(crate) use event::{attachment_info, project_file};
 pub use ids::id;
 pub(crate) use ids::{InvalidId, InvalidValue, agent_name, model, token_days};
 pub(crate) use journal_entry::{journal_entry, journal_kind};
@@ -39,9 +39,10 @@ pub(crate) use names::{
 };
 pub(crate) use page::{page_rows, run_cursor, session_cursor, sessions_cursor_after, tape_rows};
 pub use plain::run_state;
-pub(crate) use plain::{digest, hex, surface, surface_filter, time, timestamp, token_usage};
+pub(crate) use plain::{digest, hex, hex_or_empty, surface, surface_filter, time, timestamp, token_usage};
 pub(crate) use records::{agent, run, run_undo, session};
 pub use selector::input_delivery;
 pub(crate) use selector::{
-    branch_point, idempotency_key, input_delivery_to_wire, response_format, session_selector, workspace_root,
+    absolute_path, branch_point, idempotency_key, input_delivery_to_wire, response_format, session_selector,
+    workspace_root,
 };

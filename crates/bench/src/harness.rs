@@ -84,6 +84,7 @@ impl Harness {
             components: Arc::new(palyra_testkit::NoComponents),
             skills: Arc::new(palyra_testkit::MemorySkillFolders::default()),
             workspaces: Arc::new(OneWorkspace(Content::new(work.canonicalize()?))),
+            project_files: Arc::new(palyra_ports::NoProjectFiles),
             clock,
             entropy,
             models,

@@ -82,6 +82,13 @@ pub(crate) const ACTIONS: &[ConsoleAction] = &[
         refused: RefusedForm::Reason,
     },
     ConsoleAction {
+        path: "/console/project-rules/{seq}/withdraw",
+        title: "Not withdrawn",
+        operation: "WithdrawProjectRules",
+        perform: |call, _| withdraw_rules(call).boxed(),
+        refused: RefusedForm::Reason,
+    },
+    ConsoleAction {
         path: START_PATH,
         title: "Not sent",
         operation: "StartRun",
@@ -152,6 +159,12 @@ async fn undo(call: Arc<ScreenCall>) -> Result<String, ApiError> {
 
 async fn revoke(call: Arc<ScreenCall>) -> Result<String, ApiError> {
     call.call(v1::RevokeGrantRequest { grant_id: call.param("grant_id") }).await?;
+    Ok("/console/grants".to_owned())
+}
+
+async fn withdraw_rules(call: Arc<ScreenCall>) -> Result<String, ApiError> {
+    let seq = call.param("seq").parse().unwrap_or_default();
+    call.call(v1::WithdrawProjectRulesRequest { seq }).await?;
     Ok("/console/grants".to_owned())
 }
 

@@ -18,3 +18,5 @@ pub mod plan;
 pub mod prompt;
 
 pub mod system_texts;
+
+pub mod project_files;

@@ -59,10 +59,12 @@ fn rule(source: ContextSource) -> DropRule {
     match source {
         ContextSource::Instructions
         | ContextSource::Agent
+        | ContextSource::ProjectRules
         | ContextSource::Skills
         | ContextSource::Tools
         | ContextSource::Input => DropRule::Never,
         ContextSource::Rounds => DropRule::OldestFirst { priority: 90 },
+        ContextSource::ProjectFiles => DropRule::OldestFirst { priority: 60 },
         ContextSource::History => DropRule::OldestFirst { priority: 30 },
     }
 }

@@ -80,6 +80,12 @@ impl<'a> Segment<'a> {
         Self { source, from: None, body: SegmentBody::Outside { bytes: bytes as u64 } }
     }
 
+    /// Makes a segment of one message.
+    #[must_use]
+    pub fn message(source: ContextSource, message: ChatMessage) -> Self {
+        Self { source, from: None, body: SegmentBody::Messages(Cow::Owned(vec![message])) }
+    }
+
     /// Makes a segment of an earlier run.
     #[must_use]
     pub fn past(run: &'a PastRun) -> Self {

@@ -1,4 +1,4 @@
-//! The texts that stand before each conversation: rules of the system, of the agent, of skills.
+//! The texts that stand before each conversation: rules of the system, of the agent, of the project, of skills.
 //!
 //! Only texts that a person of authority wrote or accepted come here; everything else is data in the conversation.
 
@@ -23,14 +23,20 @@ struct SystemText<'a> {
 }
 
 impl<'a> SystemTexts<'a> {
-    /// Takes the instructions of the configuration, of the agent and of skills; empty ones are left out. The rule about data
-    /// is part of each request, whatever the instructions are.
+    /// Takes the instructions of the configuration, of the agent, of the project and of skills; empty ones are left out. The
+    /// rule about data is part of each request, whatever the instructions are.
     #[must_use]
-    pub fn new(instructions: &'a str, of_agent: Option<&'a str>, of_skills: Option<&'a str>) -> Self {
+    pub fn new(
+        instructions: &'a str,
+        of_agent: Option<&'a str>,
+        of_project: Option<&'a str>,
+        of_skills: Option<&'a str>,
+    ) -> Self {
         let texts = [
             SystemText { source: ContextSource::Instructions, text: instructions },
             SystemText { source: ContextSource::Instructions, text: DATA_RULE },
             SystemText { source: ContextSource::Agent, text: of_agent.unwrap_or_default() },
+            SystemText { source: ContextSource::ProjectRules, text: of_project.unwrap_or_default() },
             SystemText { source: ContextSource::Skills, text: of_skills.unwrap_or_default() },
         ];
         Self { parts: texts.into_iter().filter(|part| !part.text.is_empty()).collect() }
@@ -60,8 +66,8 @@ mod tests {
 
     #[test]
     fn texts_are_joined_and_counted_alike() {
-        let texts = SystemTexts::new("Be brief.", Some(""), Some("Skill one."));
-        assert_eq!(texts.joined(), format!("Be brief.\n\n{DATA_RULE}\n\nSkill one."));
+        let texts = SystemTexts::new("Be brief.", Some(""), Some("Use tabs."), Some("Skill one."));
+        assert_eq!(texts.joined(), format!("Be brief.\n\n{DATA_RULE}\n\nUse tabs.\n\nSkill one."));
         let counted: u64 = texts
             .segments()
             .iter()
@@ -71,6 +77,6 @@ mod tests {
             })
             .sum();
         assert_eq!(counted, texts.joined().len() as u64);
-        assert_eq!(SystemTexts::new("", None, None).joined(), DATA_RULE);
+        assert_eq!(SystemTexts::new("", None, None, None).joined(), DATA_RULE);
     }
 }

@@ -89,6 +89,7 @@ pub(crate) async fn ports(
         skills: Arc::new(StateSkillFolders::new(state_dir.to_owned())),
         components,
         workspaces: Arc::new(workspaces),
+        project_files: Arc::new(palyra_tools::WorkspaceProjectFiles),
         clock: Arc::new(SystemClock),
         entropy: Arc::new(SystemEntropy),
         models,

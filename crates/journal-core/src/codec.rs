@@ -18,6 +18,7 @@ mod job_entries;
 mod log_entries;
 mod model_entries;
 mod policy_entries;
+mod project_entries;
 mod proof_entries;
 mod run_entries;
 mod sampling;

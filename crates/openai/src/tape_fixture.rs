@@ -58,6 +58,7 @@ impl TapeBuilder {
             fallbacks: Redacted::default(),
             response_format,
             sampling: Box::default(),
+            project_files: Vec::new(),
             run_salt: Redacted::default(),
         };
         self.push(TapeEvent::Run(RunEvent::Started(started)))

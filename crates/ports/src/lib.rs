@@ -30,6 +30,7 @@ pub mod tool_runtime;
 pub mod hear_output;
 
 pub mod component_store;
+pub mod project_files;
 pub mod skill_folders;
 pub mod workspace_root;
 pub mod workspaces;
@@ -72,6 +73,9 @@ pub use process_sandbox::{
 };
 pub use prove_journal::{
     ConsistencyProof, Export, ExportPart, ExportSink, InclusionProof, KeyChoice, ProofError, ProveJournal,
+};
+pub use project_files::{
+    FoundProjectFile, FoundProjectFiles, NoProjectFiles, ProjectFileExtent, ProjectFiles,
 };
 pub use read_tape::{ReadError, ReadTape, TapePage};
 pub use read_url::{NotAHostRule, ReadUrl, UrlPrivacy, UrlServer};

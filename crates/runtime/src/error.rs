@@ -191,6 +191,8 @@ impl From<AdminError> for RequestError {
             other @ (AdminError::AgentNotFound
             | AdminError::PrincipalNotFound
             | AdminError::GrantNotFound
+            | AdminError::ProjectRulesChanged
+            | AdminError::NotAnApprover
             | AdminError::ModelNotConfigured { .. }
             | AdminError::SecretInIdentity { .. }
             | AdminError::KeptFiles(_)

@@ -13,6 +13,7 @@ use palyra_admin::grants::GrantsHandle;
 use palyra_admin::health::HealthHandle;
 use palyra_admin::journal::JournalHandle;
 use palyra_admin::models::ModelsHandle;
+use palyra_admin::project_rules::ProjectRulesHandle;
 use palyra_admin::rules::PolicyHandle;
 use palyra_admin::skills::SkillsHandle;
 use palyra_admin::usage::UsageHandle;
@@ -143,6 +144,7 @@ pub async fn start_with_policy(
         components,
         policy,
         grants: GrantsHandle::new(Arc::clone(&admin_ports), &views, owner),
+        project_rules: ProjectRulesHandle::new(Arc::clone(&admin_ports), &views),
         usage: UsageHandle::new(Arc::clone(&admin_ports)),
         erasures: ErasureHandle::new(admin_ports, Arc::new(stopper), subscribers),
     };

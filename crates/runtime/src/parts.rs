@@ -6,8 +6,9 @@ use palyra_admin::AdminPorts;
 use palyra_journal_core::families::{runs, sessions};
 use palyra_journal_core::family::{QueryFamilies, ReadFamilies};
 use palyra_ports::{
-    Clock, ComponentStore, Entropy, EraseJournal, KeptFiles, MaintainJournal, ProveJournal, ReadError,
-    ReadTape, Recorder, Redactor, RestoreFiles, SecretStore, SkillFolders, ToolRuntime, Workspaces,
+    Clock, ComponentStore, Entropy, EraseJournal, KeptFiles, MaintainJournal, ProjectFiles, ProveJournal,
+    ReadError, ReadTape, Recorder, Redactor, RestoreFiles, SecretStore, SkillFolders, ToolRuntime,
+    Workspaces,
 };
 use palyra_types::run::RunRecord;
 use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
@@ -47,6 +48,8 @@ pub struct RuntimePorts {
     pub components: Arc<dyn ComponentStore>,
     /// Chooses workspaces.
     pub workspaces: Arc<dyn Workspaces>,
+    /// Reads what projects say about work on them.
+    pub project_files: Arc<dyn ProjectFiles>,
     /// Tells the time.
     pub clock: Arc<dyn Clock>,
     /// Gives randomness.
@@ -88,6 +91,7 @@ impl RuntimePorts {
             skills: Arc::clone(&self.skills),
             components: Arc::clone(&self.components),
             workspaces: Arc::clone(&self.workspaces),
+            project_files: Arc::clone(&self.project_files),
             clock: Arc::clone(&self.clock),
             entropy: Arc::clone(&self.entropy),
         }

@@ -129,6 +129,7 @@ fn ports(
         components: Arc::new(palyra_testkit::NoComponents),
         skills: Arc::new(palyra_testkit::MemorySkillFolders::default()),
         workspaces: Arc::new(OneFolder),
+        project_files: Arc::new(palyra_ports::NoProjectFiles),
         clock: Arc::new(SimClock::new(Arc::clone(world))),
         entropy: Arc::<FixedEntropy>::clone(&birth.entropy),
         models,

@@ -23,6 +23,7 @@ use palyra_types::event::{
     RunEvent, SessionEvent, TapeEvent, ToolEvent,
 };
 use palyra_types::posture::PostureRecord;
+use palyra_types::project_file::AcceptedProjectFileRecord;
 use palyra_types::run::{IdempotencyDigest, RunRecord};
 use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
 use palyra_types::shadow::ShadowCounts;
@@ -57,6 +58,8 @@ pub struct FamilyOracle {
     pub input_keys: BTreeMap<(PrincipalId, IdempotencyDigest), RunId>,
     /// Bookmarks that were not removed, by the entry that placed them, with their principal.
     pub bookmarks: BTreeMap<Seq, (PrincipalId, Bookmark)>,
+    /// Accepted files of projects that were not withdrawn, by the entry that accepted them, with their principal.
+    pub project_rules: BTreeMap<Seq, (PrincipalId, AcceptedProjectFileRecord)>,
     /// Responses that their principal deleted.
     pub deleted_responses: BTreeSet<(PrincipalId, RunId)>,
     /// Undos without an end, oldest first.
@@ -241,6 +244,14 @@ impl FamilyOracle {
                     let (seq, set, change) = (entry.seq, entry.time, change.clone());
                     self.postures.insert(seq, PostureRecord { seq, set, change });
                 }
+            }
+            PolicyEvent::ProjectRulesAccepted(file) => {
+                let (seq, accepted, file) = (entry.seq, entry.time, file.clone());
+                let record = AcceptedProjectFileRecord { seq, accepted, file };
+                self.project_rules.insert(seq, (entry.principal, record));
+            }
+            PolicyEvent::ProjectRulesWithdrawn(accepted) => {
+                self.project_rules.retain(|seq, (owner, _)| seq != accepted || *owner != entry.principal);
             }
             PolicyEvent::ShadowCounted(counts) => {
                 self.shadows.insert(counts.candidate, counts.clone());

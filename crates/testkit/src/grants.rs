@@ -170,6 +170,7 @@ impl GrantRequest {
             input: UserInput::text("use the tool".into()),
             workspace_root: Redacted::cleaned(self.root.clone()),
             model: Redacted::cleaned(None),
+            project_files: Vec::new(),
             run_salt: Redacted::cleaned([0; 32]),
             fallbacks: Redacted::default(),
             response_format: None,

@@ -15,6 +15,7 @@ pub mod appends;
 pub mod approval_entries;
 pub mod attachments;
 pub mod bookmarks;
+pub mod project_rules;
 pub mod content;
 pub mod crowd;
 pub mod deleted_responses;
@@ -78,6 +79,7 @@ macro_rules! journal_conformance_tests {
             skills: skills_are_shown_as_the_log_says,
             components: components_are_shown_as_the_log_says,
             bookmarks: bookmarks_stay_until_their_principal_removes_them,
+            project_rules: accepted_files_stay_until_their_principal_withdraws_them,
             deleted_responses: a_deleted_response_stays_deleted_for_its_principal,
             policies: postures_hold_until_they_are_replaced,
             policies: the_newest_count_of_a_candidate_is_found,

@@ -23,6 +23,8 @@ mod ask_user;
 mod writing;
 mod patch;
 
+mod project_files;
+
 mod call;
 mod credentials;
 mod excerpt;
@@ -41,4 +43,5 @@ mod attacks;
 mod fixture;
 
 pub use builtin::BuiltinTools;
+pub use project_files::WorkspaceProjectFiles;
 pub use workspace::missing_mechanism;

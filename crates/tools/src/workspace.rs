@@ -31,9 +31,9 @@ pub(crate) use folders::MadeFolders;
 pub(crate) use kind::EntryKind;
 pub(crate) use open::OpenFile;
 pub use open::missing_mechanism;
-#[cfg(test)]
 pub(crate) use open::open_file;
 pub(crate) use path::WorkspacePath;
+pub(crate) use refusal::OpenRefusal;
 pub(crate) use root::{PathTarget, Workspace};
 pub(crate) use show::{is_blank, show_path, show_text};
 pub(crate) use walk::{WalkEntry, WalkReport, WalkStep, walk};

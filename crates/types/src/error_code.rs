@@ -250,6 +250,8 @@ error_codes! {
         "correct the clock; approvals wait until it has passed the newest entry";
     KeptFileRefused = 4111, "kept_file_refused", Conflict, "A kept file cannot be applied.",
         "`palyra runs kept show RUN PLACE` shows it and says what prevents it";
+    ProjectRulesChanged = 4112, "project_rules_changed", Conflict, "No file of the project has the digest that was to be accepted.",
+        "`palyra approve rules` shows the digest of each file of this folder; read the file before you accept it";
     PolicyInvalid = 4201, "policy_invalid", InvalidArgument, "A policy file is not valid.",
         "`palyra policy check` names the line and the fix; the previous policies still apply";
     PolicyUnreadable = 4202, "policy_unreadable", NotReady, "The policies cannot be read.",

@@ -52,7 +52,7 @@ pub enum JournalEvent {
     Session(SessionEvent),
     /// Outcomes of effects that are recorded beside the tape of their run.
     Effect(EffectEvent),
-    /// Settings that decide about later calls: grants taken back, postures, counts of policies on trial.
+    /// Settings that decide about later calls: grants taken back, postures, counts of policies on trial, rules of projects.
     Policy(PolicyEvent),
     /// What became of an installed skill; who did it is in the envelope, nil for the daemon itself.
     Skill(SkillEvent),

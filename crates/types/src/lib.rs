@@ -38,6 +38,7 @@ mod content_walk;
 pub mod component;
 pub mod job;
 pub mod posture;
+pub mod project_file;
 pub mod run;
 pub mod session;
 pub mod shadow;

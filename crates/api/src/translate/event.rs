@@ -9,6 +9,7 @@ use palyra_types::event::{
     ToolProposed, ToolStarted,
 };
 use palyra_types::model::ModelRef;
+use palyra_types::project_file::{ProjectFile, ProjectFileStanding};
 use palyra_types::run::RunLimits;
 use palyra_types::sampling::{CallsPerAnswer, SamplingNumber, SamplingOptions};
 use palyra_types::skill::ActivatedSkill;
@@ -139,6 +140,21 @@ fn run_started(started: &RunStarted) -> v1::RunStarted {
             .unwrap_or_default(),
         skills: started.skills.iter().map(activated_skill).collect(),
         sampling: sampling_options(&started.sampling),
+        project_files: started.project_files.iter().map(project_file).collect(),
+    }
+}
+
+/// Returns a file of a project as a run is given it.
+pub(crate) fn project_file(file: &ProjectFile) -> v1::ProjectFile {
+    let standing = match file.standing {
+        ProjectFileStanding::Data => v1::ProjectFileStanding::Data,
+        ProjectFileStanding::Accepted => v1::ProjectFileStanding::Accepted,
+    };
+    v1::ProjectFile {
+        path: file.path.expose().clone(),
+        sha256: hex_or_empty(file.sha256.expose()),
+        text: file.text.expose().as_ref().to_owned(),
+        standing: standing.into(),
     }
 }
 
@@ -211,6 +227,8 @@ fn planned_source(planned: &PlannedSource) -> v1::ContextSourcePlan {
         ContextSource::History => v1::ContextSource::History,
         ContextSource::Rounds => v1::ContextSource::Rounds,
         ContextSource::Input => v1::ContextSource::Input,
+        ContextSource::ProjectRules => v1::ContextSource::ProjectRules,
+        ContextSource::ProjectFiles => v1::ContextSource::ProjectFiles,
     };
     let because = match planned.dropped_because {
         None => v1::ContextDropReason::Unspecified,

@@ -51,7 +51,7 @@ pub(crate) fn digest(text: &str) -> Option<[u8; 32]> {
 }
 
 /// Hex of a digest that is all zero when there is none.
-pub(super) fn hex_or_empty(digest: &[u8; 32]) -> String {
+pub(crate) fn hex_or_empty(digest: &[u8; 32]) -> String {
     if *digest == [0; 32] { String::new() } else { hex(digest) }
 }
 

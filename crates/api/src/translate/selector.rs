@@ -41,12 +41,20 @@ pub(crate) fn idempotency_key(text: String) -> Option<Content<String>> {
 
 /// Reads a workspace root; empty is none.
 pub(crate) fn workspace_root(text: String) -> Result<Option<Content<PathBuf>>, InvalidValue> {
+    absolute_path("workspace_root", text)
+}
+
+/// Reads an absolute path; an empty text is none.
+pub(crate) fn absolute_path(
+    field: &'static str,
+    text: String,
+) -> Result<Option<Content<PathBuf>>, InvalidValue> {
     if text.is_empty() {
         return Ok(None);
     }
     let path = PathBuf::from(text);
     if !path.is_absolute() || path.as_os_str().as_encoded_bytes().contains(&0) {
-        return Err(InvalidValue { field: "workspace_root", wanted: "an absolute path" });
+        return Err(InvalidValue { field, wanted: "an absolute path" });
     }
     Ok(Some(Content::new(path)))
 }

@@ -4,6 +4,7 @@ mod answer;
 mod deny_all;
 mod grants;
 mod inbox;
+mod rules;
 
 use std::io::IsTerminal;
 
@@ -153,6 +154,7 @@ enum ApproveVerb {
         #[arg(long)]
         json: bool,
     },
+    Rules(rules::RulesArgs),
     /// Revoke a grant
     #[command(after_help = "Example:\n  palyra approve revoke 3B7M2Q")]
     Revoke {
@@ -228,6 +230,7 @@ pub(crate) async fn run(context: &Context, args: ApproveArgs) -> Result<Exit, Fa
             let request = v1::ListGrantsRequest { all };
             grants::list(context, &client, request, json.into()).await
         }
+        ApproveVerb::Rules(args) => rules::run(context, &client, args).await,
         ApproveVerb::Revoke { grant, json } => {
             let grant = grant.resolve(&client).await?;
             grants::revoke(&context.output, &client, grant, json.into()).await

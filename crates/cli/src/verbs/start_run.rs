@@ -63,6 +63,13 @@ pub(super) fn workspace_root(context: &Context, choice: &RunChoice) -> Result<St
     folder.into_os_string().into_string().map_err(not_text)
 }
 
+/// Returns the folder that the person is in, where it is the one to work in or below it; otherwise an empty text.
+pub(super) fn working_folder(workspace_root: &str) -> String {
+    let here = std::env::current_dir().and_then(std::fs::canonicalize).unwrap_or_default();
+    let is_inside = !workspace_root.is_empty() && here.starts_with(workspace_root);
+    here.into_os_string().into_string().ok().filter(|_| is_inside).unwrap_or_default()
+}
+
 /// Returns why no agent works in a folder; the daemon has the same rule.
 fn refusal(folder: &Path, home: Option<&Path>, state_dir: &Path) -> Option<&'static str> {
     if folder == Path::new("/") {
@@ -79,6 +86,7 @@ fn refusal(folder: &Path, home: Option<&Path>, state_dir: &Path) -> Option<&'sta
 pub(super) fn start(client: &Client, choice: &RunChoice, mut start: v1::StartRunRequest) -> DaemonRun {
     start.model = choice.model.clone().unwrap_or_default();
     start.agent = choice.agent.clone().unwrap_or_default();
+    start.working_folder = working_folder(&start.workspace_root);
     DaemonRun { client: client.clone(), follower: RunFollower::start(client, start) }
 }
 

@@ -1,4 +1,4 @@
-//! What was approved beyond one call: the grants, how they were used, and how each ends.
+//! What was approved beyond one call: the grants, rules of projects, how they were used, and how each ends.
 
 use std::sync::Arc;
 
@@ -27,12 +27,18 @@ pub(super) const SCREEN: ScreenSpec = ScreenSpec {
     #[cfg(test)]
     fixture,
     #[cfg(test)]
-    empty: Some(super::EmptyView { view: || view(&[], false, 0), sentence: EMPTY }),
+    empty: Some(super::EmptyView { view: || view(&[], &[], false, 0), sentence: EMPTY }),
 };
 
 /// A grant with the token of the form that ends it; `None` for one that is over, or a person who may not.
 struct ShownGrant {
     grant: v1::StoredGrant,
+    token: Option<String>,
+}
+
+/// A file of a project that is accepted, with the token of the form that ends it; `None` for a person who may not.
+struct ShownRules {
+    accepted: v1::AcceptedProjectRules,
     token: Option<String>,
 }
 
@@ -46,18 +52,28 @@ async fn render(call: Arc<ScreenCall>) -> Result<Markup, ApiError> {
         ShownGrant { grant, token }
     };
     let grants: Vec<ShownGrant> = list.grants.into_iter().rev().take(ROWS_MAX).map(shown).collect();
-    Ok(view(&grants, all, now_seconds()))
+    let rules = call.call(v1::ListProjectRulesRequest::default()).await?.accepted;
+    let shown = |accepted: v1::AcceptedProjectRules| {
+        let token = may_revoke.then(|| call.form_token(&withdraw_path(&accepted)));
+        ShownRules { accepted, token }
+    };
+    let rules: Vec<ShownRules> = rules.into_iter().rev().take(ROWS_MAX).map(shown).collect();
+    Ok(view(&grants, &rules, all, now_seconds()))
 }
 
 fn revoke_path(grant: &v1::StoredGrant) -> String {
     format!("/console/grants/{}/revoke", grant.grant_id)
 }
 
+fn withdraw_path(accepted: &v1::AcceptedProjectRules) -> String {
+    format!("/console/project-rules/{}/withdraw", accepted.seq)
+}
+
 fn is_used_up(grant: &v1::StoredGrant) -> bool {
     grant.uses_max > 0 && grant.uses >= grant.uses_max
 }
 
-fn view(grants: &[ShownGrant], all: bool, now: i64) -> Markup {
+fn view(grants: &[ShownGrant], rules: &[ShownRules], all: bool, now: i64) -> Markup {
     html! {
         p {
             "Show: "
@@ -66,6 +82,27 @@ fn view(grants: &[ShownGrant], all: bool, now: i64) -> Markup {
         }
         @if grants.is_empty() { p { (EMPTY) " " a href="/console" { "See what waits" } } }
         @for shown in grants { (card(shown, now)) }
+        @for shown in rules { (rules_card(shown, now)) }
+    }
+}
+
+fn rules_card(shown: &ShownRules, now: i64) -> Markup {
+    let accepted = &shown.accepted;
+    html! {
+        section.card {
+            h2 { "Rules of a project" }
+            dl.facts {
+                dt { "File" } dd { code { (line(&accepted.path)) } " in " code { (line(&accepted.workspace_root)) } }
+                dt { "SHA-256" } dd { code { (line(&accepted.sha256)) } }
+                dt { "Accepted" } dd { (time_tag(accepted.accepted.as_ref(), now)) }
+            }
+            @if let Some(token) = &shown.token {
+                form method="post" action=(withdraw_path(accepted)) {
+                    input type="hidden" name="token" value=(token);
+                    div.actions { button.danger type="submit" { "Take this file as data again" } }
+                }
+            }
+        }
     }
 }
 
@@ -130,7 +167,14 @@ fn fixture(text: &str) -> Markup {
         uses_max: 3,
         ..Default::default()
     };
-    view(&[ShownGrant { grant, token: Some("token".to_owned()) }], false, 0)
+    let accepted = v1::AcceptedProjectRules {
+        workspace_root: text.to_owned(),
+        path: text.to_owned(),
+        sha256: text.to_owned(),
+        ..Default::default()
+    };
+    let token = || Some("token".to_owned());
+    view(&[ShownGrant { grant, token: token() }], &[ShownRules { accepted, token: token() }], false, 0)
 }
 
 #[cfg(test)]
@@ -144,7 +188,7 @@ mod tests {
         assert_eq!(rule_words(&rule), "path is at or below src");
         let grant = v1::StoredGrant { uses: 2, uses_max: 2, ..Default::default() };
         assert!(is_used_up(&grant) && !is_used_up(&v1::StoredGrant { uses: 9, ..Default::default() }));
-        let over = view(&[ShownGrant { grant, token: None }], true, 0).into_string();
+        let over = view(&[ShownGrant { grant, token: None }], &[], true, 0).into_string();
         assert!(!over.contains("<form") && over.contains("2 times of 2"), "{over}");
     }
 }

@@ -73,6 +73,7 @@ impl FireHome {
             components: Arc::new(palyra_testkit::NoComponents),
             skills: Arc::new(palyra_testkit::MemorySkillFolders::default()),
             workspaces: Arc::new(OneFolder(folder.to_owned())),
+            project_files: Arc::new(palyra_ports::NoProjectFiles),
             clock,
             entropy,
             models: watch::channel(Arc::new(directory)).1,

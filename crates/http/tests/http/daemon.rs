@@ -152,6 +152,7 @@ fn ports(folder: &Path, clock: &FakeClock, provider: &ScriptedProvider) -> Runti
         components: Arc::new(palyra_testkit::NoComponents),
         skills: Arc::new(palyra_testkit::MemorySkillFolders::default()),
         workspaces: Arc::new(OneFolder(folder.to_owned())),
+        project_files: Arc::new(palyra_ports::NoProjectFiles),
         clock: Arc::new(clock.clone()),
         entropy: Arc::new(FixedEntropy::new(7)),
         models: watch::channel(Arc::new(directory)).1,

@@ -11,8 +11,9 @@ use super::field::{EncodedParts, MalformedEvent, UnreadableEvent, check_version}
 use super::{
     access_entries as access, approval_entries as approval, client_tool_entries as client_tool,
     component_entries as component, effect_entries as effect, job_entries as job, log_entries as log,
-    model_entries as model, policy_entries as policy, proof_entries as proof, run_entries as run,
-    session_entries as session, skill_entries as skill, tool_entries as tool, vault_entries as vault,
+    model_entries as model, policy_entries as policy, project_entries as project, proof_entries as proof,
+    run_entries as run, session_entries as session, skill_entries as skill, tool_entries as tool,
+    vault_entries as vault,
 };
 
 /// An event in its stored form.
@@ -78,6 +79,8 @@ fn encode_policy(event: &PolicyEvent) -> EncodedParts {
         PolicyEvent::GrantRevoked { grant, by } => approval::encode_grant_revoked(*grant, *by),
         PolicyEvent::PostureChanged(changed) => policy::encode_posture(changed),
         PolicyEvent::ShadowCounted(counts) => policy::encode_shadow(counts),
+        PolicyEvent::ProjectRulesAccepted(file) => project::encode_accepted(file),
+        PolicyEvent::ProjectRulesWithdrawn(accepted) => project::encode_withdrawn(*accepted),
     }
 }
 

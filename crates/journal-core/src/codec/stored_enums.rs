@@ -8,6 +8,7 @@ use palyra_types::event::{
 };
 use palyra_types::model::{FinishReason, ModelFailureClass, UsageSource};
 use palyra_types::posture::Posture;
+use palyra_types::project_file::ProjectFileStanding;
 use palyra_types::proof::{ErasureReason, ReopenReason};
 use palyra_types::run::{CancelReason, InputDelivery, RunLifecycleState, Surface, TerminationReason};
 use palyra_types::sampling::{AnswerVerbosity, CallsPerAnswer, ReasoningEffort};
@@ -61,6 +62,7 @@ stored_enum!(with zero ApprovalRiskLevel, Risk, Low Medium High Critical);
 stored_enum!(with zero SeparationRule, Separation, AnyPerson AnotherPerson);
 stored_enum!(with zero AtExpiry, AtExpiry, Deny Park);
 stored_enum!(with zero OutputRest, OutputRest, Follows InOutcome);
+stored_enum!(with zero ProjectFileStanding, ProjectFileStanding, Data Accepted);
 stored_enum!(ApprovalState, ApprovalState, Pending Approved Denied Expired Withdrawn);
 stored_enum!(EffectResolution, Resolution, Happened DidNotHappen Retry);
 stored_enum!(ErasureReason, ErasureReason, Request Retention LeakedSecret);
@@ -84,7 +86,8 @@ stored_enum!(CallsPerAnswer, CallsPerAnswer, One Several);
 stored_enum!(UnlockOutcome, UnlockOutcome, Opened Wrong);
 stored_enum!(UsageSource, UsageSource, Reported Estimated);
 stored_enum!(DropReason, DropReason, Window);
-stored_enum!(ContextSource, ContextSource, Instructions Agent Skills Tools History Rounds Input);
+stored_enum!(ContextSource, ContextSource,
+    Instructions Agent Skills Tools History Rounds Input ProjectRules ProjectFiles);
 stored_enum!(FinishReason, Finish, Stop Length ToolCalls ContentFilter Other);
 stored_enum!(ModelFailureClass, ModelFailureClass,
     Auth Permission RateLimit Quota Transient Permanent ContextExceeded ContentPolicy Malformed Network

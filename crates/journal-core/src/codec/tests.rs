@@ -6,7 +6,7 @@ mod content;
 
 use palyra_testkit::journal_suite::random_appends::RandomAppends;
 use palyra_testkit::journal_suite::samples::{self, SampleRun};
-use palyra_testkit::journal_suite::{components, policies, skills};
+use palyra_testkit::journal_suite::{components, policies, project_rules, skills};
 use palyra_types::access::{CredentialKind, PrincipalKind, Role};
 use palyra_types::agent::AgentProfile;
 use palyra_types::approval::{
@@ -247,6 +247,8 @@ fn outside_after_runs() -> Vec<JournalEvent> {
         SessionEvent::BookmarkPlaced(bookmark).into(),
         SessionEvent::BookmarkRemoved(Seq(40)).into(),
         SessionEvent::ResponseDeleted { run: RunId::from_parts(8, 9) }.into(),
+        PolicyEvent::ProjectRulesAccepted(project_rules::accepted("docs/AGENTS.md")).into(),
+        PolicyEvent::ProjectRulesWithdrawn(Seq(41)).into(),
     ]
 }
 

@@ -15,6 +15,7 @@ use palyra_journal_core::families::input_keys::InputKeyFamily;
 use palyra_journal_core::families::kinds_seen::{KindSeenFamily, SeenKind};
 use palyra_journal_core::families::postures::PostureFamily;
 use palyra_journal_core::families::principals::PrincipalFamily;
+use palyra_journal_core::families::project_rules::ProjectRulesFamily;
 use palyra_journal_core::families::resets::ResetFamily;
 use palyra_journal_core::families::runs::RunFamily;
 use palyra_journal_core::families::sessions::SessionFamily;
@@ -25,8 +26,8 @@ use palyra_journal_core::families::tokens::TokenFamily;
 use palyra_journal_core::families::undos::{UndoFamily, UndoStage};
 use palyra_journal_core::families::{
     FAMILIES, FamilySet, agents, approvals, bookmarks, components, deleted_responses, effects, epochs,
-    input_keys, kinds_seen, postures, principals, resets, runs, sessions, shadows, skills, stored_grants,
-    tokens, undos,
+    input_keys, kinds_seen, postures, principals, project_rules, resets, runs, sessions, shadows, skills,
+    stored_grants, tokens, undos,
 };
 use palyra_journal_core::family::{
     Family, FamilyCache, FamilySelection, FamilyTable, FoldedEntry, IndexKey, LogView, LoggedEntry,
@@ -40,6 +41,7 @@ use palyra_ports::read_usage::{UsageQuery, UsageReport};
 use palyra_ports::{AppendTape, EraseError, EraseJournal, ErasureOrder, ErasureSubject, NewEntry};
 use palyra_testkit::FixedEntropy;
 use palyra_testkit::family_oracle::FamilyOracle;
+use palyra_testkit::journal_suite::project_rules::accepted;
 use palyra_testkit::journal_suite::random_appends::RandomAppends;
 use palyra_testkit::journal_suite::{
     components as component_samples, policies as policy_samples, samples, skills as skill_samples,
@@ -55,6 +57,7 @@ use palyra_types::event::{
 };
 use palyra_types::job::{JobEvent, JobState};
 use palyra_types::posture::{Posture, PostureScope};
+use palyra_types::project_file::AcceptedProjectFileRecord;
 use palyra_types::proof::{ErasureReason, SeqRange};
 use palyra_types::run::RunRecord;
 use palyra_types::session::OrchestratorSessionRecord;
@@ -120,6 +123,7 @@ fn answers(rows: &mut dyn RowStore, entries: &Entries) -> Result<Answers, StoreF
         ("component", lines(components::records(rows, &mut log)?, |one| one.added.name.expose().clone())),
         ("posture", lines(postures::records(rows, &mut log)?, |one| one.change.tool.expose().clone())),
         ("bookmark", bookmarks_of(rows, &mut log)?),
+        ("project_rules", project_rules_of(rows, &mut log)?),
         ("deleted_response", lines(deleted_responses_of(rows)?, |_| String::new())),
         ("undo", lines(undos::open(rows, &mut log)?, |_| String::new())),
         ("shadow", lines(counts, |_| String::new())),
@@ -266,6 +270,19 @@ fn bookmarks_of(rows: &mut dyn RowStore, log: &mut dyn LogView) -> Result<String
     Ok(lines(found.into_iter().flatten(), |(_, one)| one.name.expose().clone()))
 }
 
+fn project_rules_of(rows: &mut dyn RowStore, log: &mut dyn LogView) -> Result<String, StoreFault> {
+    let of = |n: u32| project_rules::of_principal(rows, log, samples::principal(n.into()));
+    let found = (0..10).map(of).collect::<Result<Vec<_>, _>>()?;
+    Ok(lines(found.into_iter().flatten(), |one| one.file.path.expose().clone()))
+}
+
+fn expected_rules(oracle: &FamilyOracle) -> impl Iterator<Item = AcceptedProjectFileRecord> {
+    (0..10_u32).flat_map(|n| {
+        let of_owner = move |(owner, _): &&(PrincipalId, _)| *owner == samples::principal(n.into());
+        oracle.project_rules.values().filter(of_owner).map(|(_, record)| record.clone())
+    })
+}
+
 /// Returns every response that random entries delete, with its principal.
 fn nameable_responses() -> impl Iterator<Item = (PrincipalId, RunId)> {
     let runs = || (0..9).map(|n| RunId::from_parts(3, n)).chain((0..3).map(|n| RunId::from_parts(90, n)));
@@ -312,6 +329,7 @@ fn expected(entries: &Entries) -> Answers {
         ("component", lines(components, |one| one.added.name.expose().clone())),
         ("posture", lines(oracle.postures.values(), |one| one.change.tool.expose().clone())),
         ("bookmark", lines(expected_bookmarks(&oracle), |(_, one)| one.name.expose().clone())),
+        ("project_rules", lines(expected_rules(&oracle), |one| one.file.path.expose().clone())),
         ("deleted_response", lines(expected_deleted, |_| String::new())),
         ("undo", lines(&oracle.undos, |_| String::new())),
         ("shadow", lines(counts, |_| String::new())),
@@ -462,12 +480,15 @@ fn named_again(entropy: &FixedEntropy, seq: Seq, step: u64) -> Vec<NewEntry> {
             role: None,
         }),
         SessionEvent::ResponseDeleted { run: RunId::from_parts(90, below(3).into()) }.into(),
+        PolicyEvent::ProjectRulesAccepted(accepted(&format!("{step}/AGENTS.md"))).into(),
+        PolicyEvent::ProjectRulesWithdrawn(Seq(seq.0.saturating_sub(EVENTS_PER_STEP * below(3)) + 10)).into(),
     ];
     let entry = |event| {
         let time = Timestamp(5_000_000 + i64::try_from(below(1_000)).unwrap());
         let removes = matches!(
             event,
             JournalEvent::Session(SessionEvent::BookmarkRemoved(_) | SessionEvent::ResponseDeleted { .. })
+                | JournalEvent::Policy(PolicyEvent::ProjectRulesWithdrawn(_))
         );
         let principal = samples::principal(if removes { below(2) } else { 0 }.into());
         NewEntry { time, principal, session: None, run: None, event }
@@ -475,7 +496,7 @@ fn named_again(entropy: &FixedEntropy, seq: Seq, step: u64) -> Vec<NewEntry> {
     events.into_iter().map(entry).collect()
 }
 
-const EVENTS_PER_STEP: u64 = 10;
+const EVENTS_PER_STEP: u64 = 12;
 
 /// A session that was put away and taken up again.
 fn restored_session() -> Vec<NewEntry> {
@@ -732,6 +753,16 @@ fn faults_of_the_rest() -> Vec<Fault> {
                 rows.change((*placed).into(), |(_, owner)| *owner = None)
             }
             _ => BookmarkFamily::fold(rows, entry),
+        }),
+        fault!(ProjectRulesFamily, "an acceptance is never withdrawn", |rows, entry| match entry.event {
+            JournalEvent::Policy(PolicyEvent::ProjectRulesWithdrawn(_)) => Ok(()),
+            _ => ProjectRulesFamily::fold(rows, entry),
+        }),
+        fault!(ProjectRulesFamily, "another person withdraws an acceptance", |rows, entry| match entry.event {
+            JournalEvent::Policy(PolicyEvent::ProjectRulesWithdrawn(accepted)) => {
+                rows.change((*accepted).into(), |owner| *owner = None)
+            }
+            _ => ProjectRulesFamily::fold(rows, entry),
         }),
         fault!(DeletedResponseFamily, "nothing is deleted", |_, _| Ok(())),
         fault!(DeletedResponseFamily, "another person deletes a response", |rows, entry| {

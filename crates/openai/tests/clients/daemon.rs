@@ -158,6 +158,7 @@ fn ports(
         components: Arc::new(palyra_testkit::NoComponents),
         skills: Arc::new(palyra_testkit::MemorySkillFolders::default()),
         workspaces: Arc::new(OneFolder(folder.to_owned())),
+        project_files: Arc::new(palyra_ports::NoProjectFiles),
         clock: Arc::clone(clock),
         entropy: Arc::new(FixedEntropy::new(7)),
         models: watch::channel(Arc::new(directory)).1,

@@ -78,6 +78,7 @@ mod console_attacks;
 mod usage;
 mod approval_races;
 mod grants;
+mod project_rules;
 mod undo;
 mod policy_files;
 mod skills;

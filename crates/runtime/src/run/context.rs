@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use jiff::tz::TimeZone;
+use palyra_context::project_files;
 use palyra_context::prompt::{ContextTooLarge, PastRun, PromptInputs, Segment, assemble, request_tokens_max};
 use palyra_context::system_texts::SystemTexts;
 use palyra_ports::StaticText;
@@ -86,8 +87,9 @@ impl RequestSource<'_> {
         let skills = started.map_or(&[][..], |started| &started.skills);
         let of_agent = agent.as_ref().map(|agent| agent.profile.instructions.expose().as_str());
         let of_skills = self.run_context.views.skills.section(skills);
+        let of_project = started.and_then(|started| project_files::rules(&started.project_files));
         let shipped = Arc::clone(&self.run_context.ports.config.borrow().instructions);
-        let system = SystemTexts::new(&shipped, of_agent, of_skills.as_deref());
+        let system = SystemTexts::new(&shipped, of_agent, of_project.as_deref(), of_skills.as_deref());
         let instructions: Arc<str> = system.joined().into();
         let client_tools = latest_offer(state, fresh);
         let tools = agent.as_ref().and_then(|agent| agent.profile.tools.as_deref());
@@ -100,6 +102,7 @@ impl RequestSource<'_> {
         let mut segments = system.segments();
         segments.push(Segment::outside(ContextSource::Tools, catalog.text.len() + offered_bytes));
         segments.extend(self.history.iter().map(Segment::past));
+        segments.extend(started.into_iter().flat_map(project_files::data_segments_of));
         segments.extend(Segment::current(transcript.messages(&self.zone)));
         let prompt = assemble(PromptInputs {
             segments,

@@ -306,7 +306,8 @@ impl SessionActor {
     async fn submit(&mut self, mut admitted: AdmittedRun, reply: SubmitReply) {
         let Some(loaded) = &self.loaded else { return };
         if !admitted.resets() {
-            admitted.spec.started.taints = loaded.history.seen_by(None).taints;
+            let started = &mut admitted.spec.started;
+            started.taints = started.taints.with(loaded.history.seen_by(None).taints);
         }
         let key = admitted.spec.started.idempotency;
         if loaded.standing == ArchiveState::Archived {

@@ -95,10 +95,11 @@ pub(super) async fn submit(
                 return unless_repeated(engine, caller, &validated, AdminError::from(error).into()).await;
             }
         };
-        let admitted = match validated.admit(engine, caller, place, skills) {
+        let mut admitted = match validated.admit(engine, caller, place, skills) {
             Ok(admitted) => admitted,
             Err(error) => return unless_repeated(engine, caller, &validated, error).await,
         };
+        validated.read_project(engine, caller, &mut admitted).await;
         let follower = validated.follower(engine, admitted.spec.run);
         let (reply, answer) = oneshot::channel();
         let session = admitted.spec.session;
@@ -190,6 +191,18 @@ impl ValidatedSubmit {
         self.notes = vec![note.to_owned()];
     }
 
+    /// Adds what the project of the workspace says.
+    async fn read_project(&self, engine: &Engine, caller: Caller, admitted: &mut AdmittedRun) {
+        let (rules, started) = (&engine.views.project_rules, &mut admitted.spec.started);
+        let folder = self.request.working_folder.as_ref().map(|folder| folder.expose().as_path());
+        let reading = rules.of_run(caller, &started.workspace_root, folder).await;
+        if reading.has_data() {
+            started.taints = started.taints.with(Taints::WORKSPACE);
+        }
+        started.project_files = reading.files;
+        admitted.notes.extend(reading.notes);
+    }
+
     fn admit(
         &self,
         engine: &Engine,
@@ -229,6 +242,7 @@ impl ValidatedSubmit {
             skills,
             input: self.prepared.input.clone(),
             workspace_root,
+            project_files: Vec::new(),
             model: Some(model).into(),
             fallbacks: fallbacks.into(),
             response_format: self.response_format.clone(),

@@ -90,6 +90,8 @@ pub struct SubmitRequest {
     pub idempotency_key: Option<Content<String>>,
     /// The folder tools may see; of callers that are not local, one below a root of the agent, or `offered_root`.
     pub workspace_root: Option<Content<PathBuf>>,
+    /// The folder in which a local caller is, at or below the root: what the project says there counts too.
+    pub working_folder: Option<Content<PathBuf>>,
     /// A folder that the caller's credential may use, beside the roots of agents.
     pub offered_root: Option<Content<PathBuf>>,
     /// The model to use.
@@ -118,6 +120,7 @@ impl SubmitRequest {
             approvers: ApproverPresence::default(),
             idempotency_key: None,
             workspace_root: None,
+            working_folder: None,
             offered_root: None,
             model: None,
             agent: None,

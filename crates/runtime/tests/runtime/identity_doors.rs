@@ -45,11 +45,13 @@ enum Door {
     Earlier,
     /// The daemon's own settings, or its code.
     Daemon,
+    /// The path of a file of the workspace: one with a secret in it is left out.
+    LeftOut,
     /// A use of a secret, recorded for people: nothing is found by it.
     Use,
 }
 
-use Door::{Call, Daemon, Earlier, Model, Request, Use};
+use Door::{Call, Daemon, Earlier, LeftOut, Model, Request, Use};
 
 const DOORS: &[(&str, Door)] = &[
     ("agent_saved.profile.model", Request("the model of the agent")),
@@ -81,9 +83,12 @@ const DOORS: &[(&str, Door)] = &[
     ("posture_changed.tool", Daemon),
     ("principal_registered.name", Request("the principal's name")),
     ("principal_renamed.name", Request("the principal's name")),
+    ("project_rules_accepted.path", LeftOut),
+    ("project_rules_accepted.root", Request("the path of the workspace")),
     ("run_started.fallbacks", Daemon),
     ("run_started.input.attachments.media_type", Request("its media type")),
     ("run_started.model", Daemon),
+    ("run_started.project_files.path", LeftOut),
     ("run_started.response_format.schema", Request("the schema of the answer")),
     ("run_started.sampling.stop", Request("a text to stop at")),
     ("run_started.workspace_root", Request("the path of the workspace")),
@@ -246,7 +251,7 @@ async fn each_door_refuses_a_secret_and_records_nothing() {
     assert_eq!(rig.memory_entries().await.len(), before, "what was refused left nothing");
     let expected = DOORS.iter().filter_map(|(_, door)| match door {
         Request(field) => Some((*field).to_owned()),
-        Model | Call | Earlier | Daemon | Use => None,
+        Model | Call | Earlier | Daemon | LeftOut | Use => None,
     });
     assert_eq!(found, expected.collect());
 }

@@ -17,6 +17,7 @@ mod idempotency;
 mod jobs;
 
 mod bookmarks;
+mod project_rules;
 mod deleted_responses;
 mod cancel;
 

@@ -16,8 +16,8 @@ use palyra_ports::read_records::{RunFilter, RunQuery, SessionFilter, SessionQuer
 use palyra_ports::redactor::REGISTERED_PLACEHOLDER;
 use palyra_ports::{
     AppendTape, CleanedText, Clock, ComponentStore, JournalAppendRequest, MaintainJournal, NewEntry,
-    ReadTape, Recorder, RedactStream, RedactionFindings, Redactor, RestoreFiles, RestoreOrder, ToolRuntime,
-    WorkspaceChoice, WorkspaceError, Workspaces,
+    ProjectFiles, ReadTape, Recorder, RedactStream, RedactionFindings, Redactor, RestoreFiles, RestoreOrder,
+    ToolRuntime, WorkspaceChoice, WorkspaceError, Workspaces,
 };
 use palyra_runtime::gateway;
 use palyra_runtime::runs::{CancelReceipt, InputReceipt, InputRequest};
@@ -90,6 +90,7 @@ pub(crate) struct Parts {
     pub(crate) restore: ScriptedRestore,
     pub(crate) components: Arc<dyn ComponentStore>,
     pub(crate) skills: MemorySkillFolders,
+    pub(crate) project_files: Arc<dyn ProjectFiles>,
     pub(crate) secrets: Arc<MemorySecrets>,
     pub(crate) clock: FakeClock,
     pub(crate) config: GatewayRuntimeConfigSnapshot,
@@ -179,6 +180,7 @@ impl Parts {
             restore: ScriptedRestore::default(),
             components: Arc::new(palyra_testkit::NoComponents),
             skills: MemorySkillFolders::default(),
+            project_files: Arc::new(palyra_ports::NoProjectFiles),
             secrets: Arc::default(),
             clock,
             config: GatewayRuntimeConfigSnapshot::default(),
@@ -196,6 +198,7 @@ impl Parts {
             restore,
             components,
             skills,
+            project_files,
             secrets,
             clock,
             config,
@@ -224,6 +227,7 @@ impl Parts {
             skills: Arc::new(skills.clone()),
             components,
             workspaces: Arc::new(WantedOrHome),
+            project_files,
             clock: Arc::new(clock.clone()),
             entropy: Arc::new(FixedEntropy::new(seed)),
             models,

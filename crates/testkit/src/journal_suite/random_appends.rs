@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use palyra_journal_core::families::{
-    self, agents, bookmarks, deleted_responses, postures, principals, shadows, tokens,
+    self, agents, bookmarks, deleted_responses, postures, principals, project_rules, shadows, tokens,
 };
 use palyra_journal_core::family::{QueryFamilies, ReadFamilies};
 use palyra_ports::read_records::{RunFilter, RunQuery, SessionFilter, SessionQuery};
@@ -19,8 +19,8 @@ use palyra_types::effect::{OutputRest, ToolOutput};
 use palyra_types::event::{
     AbandonCause, AccessEvent, ActRefused, AgentEvent, Bookmark, ContentDigest, ContextPlan, ContextSource,
     DropReason, HeldCause, JournalEvent, LoopGuard, ModelEvent, ModelMessage, ModelRequested, NextAttempt,
-    PolicyEvent, RunEvent, RunFinished, RunStarted, SessionEvent, TapeEvent, TokenCreated, ToolDecided,
-    ToolEvent, ToolFinished, ToolProposed, ToolStarted,
+    PlannedSource, PolicyEvent, RunEvent, RunFinished, RunStarted, SessionEvent, TapeEvent, TokenCreated,
+    ToolDecided, ToolEvent, ToolFinished, ToolProposed, ToolStarted,
 };
 use palyra_types::model::{ModelRef, ProviderContinuation, ResponseFormat, TokenUsage, UsageSource};
 use palyra_types::run::{CancelReason, IdempotencyDigest, InputDelivery, RunLimits, Surface, UserInput};
@@ -113,6 +113,15 @@ impl RandomAppends {
             // Texts of states that were written before there were bookmarks stay the same.
             if !found.is_empty() {
                 all.push(exposed(&found, |(_, one)| one.name.expose().clone()));
+            }
+        }
+        for n in 0..PRINCIPALS {
+            let principal = samples::principal(n.into());
+            let reading = journal.query(move |rows, log| project_rules::of_principal(rows, log, principal));
+            let found = reading.await.unwrap();
+            // As with bookmarks.
+            if !found.is_empty() {
+                all.push(exposed(&found, |one| one.file.path.expose().clone()));
             }
         }
         let deleted = deleted(journal).await;
@@ -262,6 +271,7 @@ impl RandomAppends {
             skills: self.maybe(Self::activated).into_iter().collect(),
             input: self.input(),
             workspace_root: Redacted::cleaned(self.text().into_exposed().into()),
+            project_files: self.maybe(Self::project_file).into_iter().collect(),
             model: Redacted::cleaned(self.maybe(Self::model)),
             run_salt: Redacted::cleaned(self.digest()),
             fallbacks: Redacted::cleaned(self.maybe(Self::model).into_iter().collect()),
@@ -339,7 +349,13 @@ impl RandomAppends {
     }
 
     fn planned_sources(&mut self) -> Vec<PlannedSource> {
-        let all = [ContextSource::Instructions, ContextSource::History, ContextSource::Input];
+        let all = [
+            ContextSource::Instructions,
+            ContextSource::ProjectRules,
+            ContextSource::History,
+            ContextSource::ProjectFiles,
+            ContextSource::Input,
+        ];
         let row = |me: &mut Self, source| PlannedSource {
             source,
             kept: me.number(),

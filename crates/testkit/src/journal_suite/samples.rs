@@ -122,6 +122,7 @@ impl SampleRun {
             input: UserInput::text(Redacted::cleaned(input.to_owned())),
             workspace_root: Redacted::cleaned("/home/somebody/project".into()),
             model: Redacted::cleaned(Some(model())),
+            project_files: Vec::new(),
             run_salt: Redacted::cleaned([9; 32]),
             fallbacks: Redacted::default(),
             response_format: None,

@@ -57,6 +57,10 @@ pub enum ContextSource {
     Rounds,
     /// What the person said in this run, and the latest round.
     Input,
+    /// What files of the project say, accepted by the person.
+    ProjectRules,
+    /// What files of the project say, not accepted.
+    ProjectFiles,
 }
 
 /// Why a piece was not sent.

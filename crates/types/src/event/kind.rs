@@ -171,6 +171,8 @@ kinds! {
         SecretUsed = 0x80A5, "secret_used": Vault(VaultEvent::Used { .. }),
         ComponentAdded = 0x80B0, "component_added": Component(ComponentEvent::Added { .. }),
         ComponentRemoved = 0x80B1, "component_removed": Component(ComponentEvent::Removed { .. }),
+        ProjectRulesAccepted = 0x8100, "project_rules_accepted": Policy(PolicyEvent::ProjectRulesAccepted(_)),
+        ProjectRulesWithdrawn = 0x8101, "project_rules_withdrawn": Policy(PolicyEvent::ProjectRulesWithdrawn(_)),
     }
     tape {
         RunStarted = 0x0040, "run_started": Run(RunEvent::Started { .. }),

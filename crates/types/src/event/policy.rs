@@ -2,13 +2,14 @@
 //!
 //! Owns the variants and their fields; stored numbers are in the registry of kinds, not here.
 
-use crate::content_walk::ContentClass::Identity;
+use crate::content_walk::ContentClass::{Fixed, Identity};
 use crate::content_walk::content_rows;
 use crate::posture::{PostureChanged, PostureScope};
+use crate::project_file::AcceptedProjectFile;
 use crate::shadow::ShadowCounts;
-use crate::{PrincipalId, StoredGrantId};
+use crate::{PrincipalId, Seq, StoredGrantId};
 
-/// Settings that decide about later calls: grants taken back, postures, counts of policies on trial.
+/// Settings that decide about later calls: grants taken back, postures, counts of policies on trial, rules of projects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PolicyEvent {
     /// A stored grant no longer holds.
@@ -22,6 +23,10 @@ pub enum PolicyEvent {
     PostureChanged(PostureChanged),
     /// What policies that are tried out would have decided so far.
     ShadowCounted(ShadowCounts),
+    /// A person accepted what a file of a workspace says as rules for their runs there.
+    ProjectRulesAccepted(AcceptedProjectFile),
+    /// What an entry accepted does not hold any more.
+    ProjectRulesWithdrawn(Seq),
 }
 
 content_rows! {
@@ -34,8 +39,15 @@ content_rows! {
                     PostureScope::Global | PostureScope::Agent(_) | PostureScope::Session(_) => {}
                 }
             }
+            PolicyEvent::ProjectRulesAccepted(AcceptedProjectFile { root, path, sha256 }) => {
+                walk.path(Identity, "root", root);
+                walk.text(Identity, "path", path);
+                walk.within(sha256, |walk, digest| walk.opaque(Fixed, "sha256", digest));
+            }
             // Counts, and examples that are all ids: no payload.
-            PolicyEvent::GrantRevoked { grant: _, by: _ } | PolicyEvent::ShadowCounted(_) => {}
+            PolicyEvent::GrantRevoked { grant: _, by: _ }
+            | PolicyEvent::ShadowCounted(_)
+            | PolicyEvent::ProjectRulesWithdrawn(_) => {}
         }
     }
 }

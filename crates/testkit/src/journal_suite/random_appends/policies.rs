@@ -2,11 +2,12 @@
 
 use palyra_types::event::{JournalEvent, PolicyEvent};
 use palyra_types::posture::{Posture, PostureChanged, PostureScope};
+use palyra_types::project_file::{AcceptedProjectFile, ProjectFile, ProjectFileStanding};
 use palyra_types::run::Surface;
 use palyra_types::session::SessionRef;
 use palyra_types::shadow::{ShadowCounts, ShadowExample};
 use palyra_types::tool::ToolVerdict;
-use palyra_types::{AgentId, EffectId, RunId, Seq, SessionId};
+use palyra_types::{AgentId, EffectId, Redacted, RunId, Seq, SessionId};
 
 use super::RandomAppends;
 
@@ -14,8 +15,11 @@ const VERDICTS: [ToolVerdict; 3] = [ToolVerdict::Allow, ToolVerdict::Ask, ToolVe
 
 impl RandomAppends {
     pub(super) fn policy_event(&mut self) -> JournalEvent {
-        if self.below(3) == 0 {
-            return JournalEvent::Policy(PolicyEvent::ShadowCounted(self.shadow_counts()));
+        match self.below(5) {
+            0 => return PolicyEvent::ShadowCounted(self.shadow_counts()).into(),
+            1 => return PolicyEvent::ProjectRulesAccepted(self.accepted_file()).into(),
+            2 => return PolicyEvent::ProjectRulesWithdrawn(Seq(self.below(self.made + 1))).into(),
+            _ => {}
         }
         let scope = match self.below(4) {
             0 => PostureScope::Global,
@@ -34,6 +38,24 @@ impl RandomAppends {
             via: self.one_of(&[Surface::LocalSocket, Surface::Tcp]),
             tool: self.text(),
         }))
+    }
+
+    fn accepted_file(&mut self) -> AcceptedProjectFile {
+        AcceptedProjectFile {
+            root: Redacted::cleaned(self.text().into_exposed().into()),
+            path: self.text(),
+            sha256: Redacted::cleaned(self.digest()),
+        }
+    }
+
+    /// Makes a file of a project.
+    pub(super) fn project_file(&mut self) -> ProjectFile {
+        ProjectFile {
+            path: self.text(),
+            sha256: Redacted::cleaned(self.digest()),
+            text: Redacted::cleaned(self.text().into_exposed().into()),
+            standing: self.one_of(&[ProjectFileStanding::Data, ProjectFileStanding::Accepted]),
+        }
     }
 
     fn shadow_counts(&mut self) -> ShadowCounts {
