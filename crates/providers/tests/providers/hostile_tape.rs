@@ -1,5 +1,6 @@
 //! A run whose tape brings texts of others: attached files, and results of tools.
 
+use jiff::tz::TimeZone;
 use palyra_context::system_texts::SystemTexts;
 use palyra_context::transcript::Transcript;
 use palyra_ports::NewEntry;
@@ -80,13 +81,13 @@ impl HostileTape {
     pub(crate) fn request(&self, subject: Subject) -> ModelRequest {
         let mut request = subject.request("");
         request.system = SystemTexts::new("Be brief.", None, None).joined().into();
-        request.messages = self.transcript.messages();
+        request.messages = self.transcript.messages(&TimeZone::UTC);
         request
     }
 
     fn push(&mut self, entry: NewEntry) {
         let JournalEvent::Tape(event) = entry.event else { panic!("an entry of a tape") };
-        self.transcript.push(&event);
+        self.transcript.push(&event, entry.time);
     }
 }
 
