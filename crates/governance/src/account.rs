@@ -127,20 +127,30 @@ impl BudgetAccount {
     /// window is over. A clock that was set back finds the current window.
     #[must_use]
     pub fn totals_in(&self, span: WindowSpan) -> WindowTotals {
-        if self.opens(span) { WindowTotals { span: Some(span), ..WindowTotals::default() } } else { self.totals }
+        if self.opens(span) {
+            WindowTotals { span: Some(span), ..WindowTotals::default() }
+        } else {
+            self.totals
+        }
     }
 
-    /// Returns the sum of all open reservations, saturating.
+    /// Returns the sum of all open reservations as people read it, saturating.
     #[must_use]
     pub fn reserved(&self) -> UsageAmount {
         self.open.values().fold(UsageAmount::ZERO, |sum, amount| sum.plus(*amount))
     }
 
-    /// Returns the sum of the open reservations of auxiliary calls, saturating.
+    /// Returns the exact sum of all open reservations in one measure, to be compared with a limit.
     #[must_use]
-    pub fn auxiliary_reserved(&self) -> UsageAmount {
+    pub fn reserved_in(&self, measure: LimitMeasure) -> u128 {
+        self.open.values().map(|amount| u128::from(amount.of(measure))).sum()
+    }
+
+    /// Returns the exact sum of the open reservations of auxiliary calls in one measure.
+    #[must_use]
+    pub fn auxiliary_reserved_in(&self, measure: LimitMeasure) -> u128 {
         let auxiliary = self.open.iter().filter(|(id, _)| id.class == TaskClass::Auxiliary);
-        auxiliary.fold(UsageAmount::ZERO, |sum, (_, amount)| sum.plus(*amount))
+        auxiliary.map(|(_, amount)| u128::from(amount.of(measure))).sum()
     }
 
     /// Returns the open reservations. Those of an earlier window are reserved in the current one until they end.

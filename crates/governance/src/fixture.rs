@@ -43,7 +43,8 @@ pub(crate) fn budget(name: &str) -> BudgetDefinition {
 
 /// Returns a price in whole money per million tokens, so in millionths a token.
 pub(crate) fn quote(input: u64, output: u64) -> PriceQuote {
-    let prices = TokenPrices::of_input_and_output(MoneyAmount(input * 1_000_000), MoneyAmount(output * 1_000_000));
+    let prices =
+        TokenPrices::of_input_and_output(MoneyAmount(input * 1_000_000), MoneyAmount(output * 1_000_000));
     PriceQuote { prices, catalogue: CatalogueDigest([7; 32]) }
 }
 

@@ -36,11 +36,13 @@ mod properties;
 
 pub use account::{AccountEvent, BudgetAccount, OPEN_RESERVATIONS_MAX, TopUpReason, WindowTotals};
 pub use budget::{
-    AUXILIARY_PERCENT_DEFAULT, AccountKey, BudgetDefinition, BudgetName, InvalidBudget, InvalidBudgetName, LimitAction,
+    AUXILIARY_PERCENT_DEFAULT, AccountKey, BudgetDefinition, BudgetName, InvalidBudget, InvalidBudgetName,
+    LimitAction,
 };
 pub use candidate::{ModelCandidate, ModelCapability, ModelHealth};
 pub use catalogue::{
-    CATALOGUE_BYTES_MAX, CatalogueDigest, CatalogueError, PRICES_MAX, PriceCatalogue, PriceQuote, SHIPPED_CATALOGUE,
+    CATALOGUE_BYTES_MAX, CatalogueDigest, CatalogueError, PRICES_MAX, PriceCatalogue, PriceQuote,
+    SHIPPED_CATALOGUE,
 };
 pub use limit_hit::{LimitCause, LimitHit};
 pub use money::{CurrencyCode, InvalidMoney, MoneyAmount};

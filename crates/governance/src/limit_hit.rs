@@ -68,7 +68,10 @@ impl fmt::Display for LimitHit {
             LimitCause::HardLimit => write!(f, " allows ")?,
             LimitCause::AuxiliaryShare => write!(f, " allows auxiliary calls ")?,
             LimitCause::NoPrice => {
-                return write!(f, " limits money, and the model has no price; add one to the price catalogue");
+                return write!(
+                    f,
+                    " limits money, and the model has no price; add one to the price catalogue"
+                );
             }
             LimitCause::OpenReservations => {
                 return write!(f, " has {OPEN_RESERVATIONS_MAX} requests in flight, which is the most");

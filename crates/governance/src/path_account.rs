@@ -41,14 +41,19 @@ pub struct SoftLimitWarning {
 #[derive(Clone, Copy)]
 struct UsedPart {
     spent: u64,
-    reserved: u64,
+    /// Exact, so that no limit is passed by an overflow.
+    reserved: u128,
     requested: u64,
 }
 
 impl UsedPart {
-    /// The sum of three `u64` fits, so that no limit is passed by an overflow.
     fn sum(self) -> u128 {
-        u128::from(self.spent) + u128::from(self.reserved) + u128::from(self.requested)
+        u128::from(self.spent) + self.reserved + u128::from(self.requested)
+    }
+
+    /// Returns what is reserved as people read it.
+    fn reserved_shown(self) -> u64 {
+        u64::try_from(self.reserved).unwrap_or(u64::MAX)
     }
 }
 
@@ -107,7 +112,7 @@ impl PathAccount<'_> {
     fn used(&self, request: &ReservationRequest, measure: LimitMeasure) -> UsedPart {
         UsedPart {
             spent: self.totals().spent.of(measure),
-            reserved: self.account.reserved().of(measure),
+            reserved: self.account.reserved_in(measure),
             requested: request.amount().of(measure),
         }
     }
@@ -130,7 +135,7 @@ impl PathAccount<'_> {
                 measure,
                 limit,
                 spent: used.spent,
-                reserved: used.reserved,
+                reserved: used.reserved_shown(),
                 requested: used.requested,
                 resets: self.resets().filter(|_| fits_later),
                 action: match request.id.class {
@@ -146,7 +151,7 @@ impl PathAccount<'_> {
         let limit = self.definition.auxiliary_part(self.hard_limit(measure)?);
         let used = UsedPart {
             spent: self.totals().auxiliary_spent.of(measure),
-            reserved: self.account.auxiliary_reserved().of(measure),
+            reserved: self.account.auxiliary_reserved_in(measure),
             requested: request.amount().of(measure),
         };
         (used.sum() > u128::from(limit)).then(|| LimitHit {
@@ -155,7 +160,7 @@ impl PathAccount<'_> {
             measure,
             limit,
             spent: used.spent,
-            reserved: used.reserved,
+            reserved: used.reserved_shown(),
             requested: used.requested,
             resets: self.resets(),
             action: LimitAction::Refuse,

@@ -137,10 +137,7 @@ mod tests {
         let most = MoneyAmount::MAX;
         let dear = TokenPrices { input: most, cached_input: most, output: most, reasoning: most };
         assert_eq!(dear.cost(&usage(u64::MAX, 5, u64::MAX, 5)), most);
-        assert_eq!(
-            dear.most_for(RequestSize { input_tokens: u64::MAX, output_tokens_max: u64::MAX }),
-            most
-        );
+        assert_eq!(dear.most_for(RequestSize { input_tokens: u64::MAX, output_tokens_max: u64::MAX }), most);
     }
 
     #[test]

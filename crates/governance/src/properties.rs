@@ -57,7 +57,11 @@ impl History {
 
     fn request(&mut self, class: TaskClass, size: RequestSize, price: Option<u64>) -> ReservationRequest {
         self.attempts += 1;
-        ReservationRequest { id: id(self.attempts, class), size, price: price.map(|price| quote(price, price)) }
+        ReservationRequest {
+            id: id(self.attempts, class),
+            size,
+            price: price.map(|price| quote(price, price)),
+        }
     }
 
     fn step(&mut self, step: &Step) {
@@ -133,7 +137,7 @@ impl History {
 }
 
 fn used(account: &BudgetAccount, measure: LimitMeasure) -> u128 {
-    u128::from(account.totals().spent.of(measure)) + u128::from(account.reserved().of(measure))
+    u128::from(account.totals().spent.of(measure)) + account.reserved_in(measure)
 }
 
 /// Amounts that matter: small ones, ones around the limits, and the largest.
@@ -151,18 +155,19 @@ fn sizes() -> impl Strategy<Value = RequestSize> {
 
 fn outcomes() -> impl Strategy<Value = RequestOutcome> {
     let usage = (amounts(), amounts(), amounts(), amounts(), any::<bool>());
-    let answered = usage.prop_map(|(input_tokens, cached_input_tokens, output_tokens, reasoning_tokens, reported)| {
-        let source = if reported { UsageSource::Reported } else { UsageSource::Estimated };
-        RequestOutcome::Answered {
-            usage: Some(TokenUsage {
-                input_tokens,
-                cached_input_tokens,
-                output_tokens,
-                reasoning_tokens,
-                source,
-            }),
-        }
-    });
+    let answered =
+        usage.prop_map(|(input_tokens, cached_input_tokens, output_tokens, reasoning_tokens, reported)| {
+            let source = if reported { UsageSource::Reported } else { UsageSource::Estimated };
+            RequestOutcome::Answered {
+                usage: Some(TokenUsage {
+                    input_tokens,
+                    cached_input_tokens,
+                    output_tokens,
+                    reasoning_tokens,
+                    source,
+                }),
+            }
+        });
     prop_oneof![
         4 => answered,
         2 => Just(RequestOutcome::Answered { usage: None }),

@@ -204,7 +204,10 @@ mod tests {
         assert_eq!(PurseKey::Total.to_string(), "total");
         let id = SessionId::from_parts(1, 4);
         assert_eq!(PurseKey::Session(id).to_string(), format!("session {id}"));
-        assert_eq!(PurseKey::Channel(ChannelId([10; 16])).to_string(), format!("channel {}", "0a".repeat(16)));
+        assert_eq!(
+            PurseKey::Channel(ChannelId([10; 16])).to_string(),
+            format!("channel {}", "0a".repeat(16))
+        );
         for (kind, word) in PurseKind::ALL {
             assert_eq!(PurseKind::of(word), Some(kind));
         }

@@ -25,8 +25,11 @@ pub enum TaskClass {
 
 impl TaskClass {
     /// Every class with its word.
-    pub const ALL: [(Self, &'static str); 3] =
-        [(Self::Interactive, "interactive"), (Self::Background, "background"), (Self::Auxiliary, "auxiliary")];
+    pub const ALL: [(Self, &'static str); 3] = [
+        (Self::Interactive, "interactive"),
+        (Self::Background, "background"),
+        (Self::Auxiliary, "auxiliary"),
+    ];
 
     /// Returns its word.
     #[must_use]

@@ -192,7 +192,11 @@ fn place(request: &RoutingRequest, candidate: &ModelCandidate) -> ModelPlace {
 }
 
 /// Returns a choice; what is unusual about the model is named between the reasons of all choices.
-fn planned(request: &RoutingRequest, candidate: &ModelCandidate, reasons: [RoutingReason; 2]) -> PlannedModel {
+fn planned(
+    request: &RoutingRequest,
+    candidate: &ModelCandidate,
+    reasons: [RoutingReason; 2],
+) -> PlannedModel {
     let [by_order, by_budget] = reasons;
     let degraded = (candidate.health == ModelHealth::Degraded).then_some(RoutingReason::Degraded);
     let unpriced = candidate.price.is_none().then_some(RoutingReason::Unpriced);

@@ -24,8 +24,11 @@ pub enum ModelPreference {
 
 impl ModelPreference {
     /// Every preference with its word.
-    pub const ALL: [(Self, &'static str); 3] =
-        [(Self::ConfiguredOrder, "configured_order"), (Self::Cheapest, "cheapest"), (Self::Fastest, "fastest")];
+    pub const ALL: [(Self, &'static str); 3] = [
+        (Self::ConfiguredOrder, "configured_order"),
+        (Self::Cheapest, "cheapest"),
+        (Self::Fastest, "fastest"),
+    ];
 
     /// Returns its word.
     #[must_use]

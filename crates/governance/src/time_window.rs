@@ -72,7 +72,10 @@ impl WindowKind {
         let end = start_of(next, zone)?;
         if now < start {
             // Clocks that go back over midnight repeat the end of a day.
-            return Some(WindowSpan { start: start_of(self.first_day(first.yesterday().ok()?)?, zone)?, end: start });
+            return Some(WindowSpan {
+                start: start_of(self.first_day(first.yesterday().ok()?)?, zone)?,
+                end: start,
+            });
         }
         if now >= end {
             return Some(WindowSpan { start: end, end: start_of(self.next_first_day(next)?, zone)? });

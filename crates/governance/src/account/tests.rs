@@ -83,7 +83,8 @@ fn the_next_window_begins_empty_and_takes_over_what_is_in_flight() {
     reserve(&mut account, &first);
     reserve(&mut account, &second);
     settle(&mut account, &first, SILENT, 1);
-    apply(&mut account, &account.clone().top_up(first.amount(), TopUpReason::Person, day(1)));
+    let topped_up = account.top_up(first.amount(), TopUpReason::Person, day(1));
+    apply(&mut account, &topped_up);
     assert_eq!(account.totals().topped_up, first.amount());
 
     assert_eq!(account.totals_in(day(2)).spent, UsageAmount::ZERO, "before the window is opened");
@@ -102,7 +103,8 @@ fn calls_beside_a_run_and_models_without_price_are_counted_apart() {
     let unpriced = ReservationRequest { price: None, ..reservation(1, 100, 50) };
     reserve(&mut account, &title);
     reserve(&mut account, &unpriced);
-    assert_eq!(account.auxiliary_reserved(), title.amount());
+    assert_eq!(account.auxiliary_reserved_in(LimitMeasure::Tokens), 150);
+    assert_eq!(account.reserved_in(LimitMeasure::Tokens), 300);
     settle(&mut account, &title, SILENT, 1);
     settle(&mut account, &unpriced, SILENT, 1);
     assert_eq!(account.totals().auxiliary_spent, title.amount());

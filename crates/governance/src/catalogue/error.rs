@@ -6,13 +6,17 @@ use super::{CATALOGUE_BYTES_MAX, PRICES_MAX};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CatalogueError {
     /// It is too large.
-    #[error("the price catalogue has {bytes} bytes, at most {CATALOGUE_BYTES_MAX} are read; delete prices that are over")]
+    #[error(
+        "the price catalogue has {bytes} bytes, at most {CATALOGUE_BYTES_MAX} are read; delete prices that are over"
+    )]
     TooLarge {
         /// Its size.
         bytes: usize,
     },
     /// It has too many prices.
-    #[error("the price catalogue has {count} prices, at most {PRICES_MAX} are read; delete prices that are over")]
+    #[error(
+        "the price catalogue has {count} prices, at most {PRICES_MAX} are read; delete prices that are over"
+    )]
     TooMany {
         /// How many.
         count: usize,

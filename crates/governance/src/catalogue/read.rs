@@ -32,7 +32,8 @@ const TABLES: &str = "tables, each written as `[[price]]`";
 const A_MODEL: &str = "the text \"provider/model\" or \"provider/*\"";
 const A_DATE: &str = "a date without quotes, such as 2026-01-31";
 const A_LATER_DATE: &str = "a date after `from`";
-const AN_AMOUNT: &str = "an amount per million tokens in quotes with at most six digits behind the point, such as \"2.50\"";
+const AN_AMOUNT: &str =
+    "an amount per million tokens in quotes with at most six digits behind the point, such as \"2.50\"";
 
 /// What a catalogue says, in the order of its text.
 pub(super) struct CatalogueContent {
@@ -63,7 +64,8 @@ pub(super) fn read(text: &str) -> Result<CatalogueContent, CatalogueError> {
     let Some(prices) = root.find(PRICE) else {
         return Ok(CatalogueContent { currency, rows: Vec::new() });
     };
-    let wrong_tables = CatalogueError::WrongValue { line: root.line_of(prices), key: PRICE, expected: TABLES };
+    let wrong_tables =
+        CatalogueError::WrongValue { line: root.line_of(prices), key: PRICE, expected: TABLES };
     let DeValue::Array(tables) = prices.get_ref() else { return Err(wrong_tables) };
     if tables.len() > PRICES_MAX {
         return Err(CatalogueError::TooMany { count: tables.len() });

@@ -94,7 +94,10 @@ fn prices_that_are_left_out_are_those_of_the_dearer_kind() {
     let quote = catalogue.price_at(&ModelRef::new("a", "b"), on(0)).unwrap();
     let three = MoneyAmount(3_000_000);
     let nine = MoneyAmount(9_000_000);
-    assert_eq!(quote.prices, TokenPrices { input: three, cached_input: three, output: nine, reasoning: nine });
+    assert_eq!(
+        quote.prices,
+        TokenPrices { input: three, cached_input: three, output: nine, reasoning: nine }
+    );
     assert_eq!(quote.catalogue, catalogue.digest());
 }
 
@@ -108,19 +111,37 @@ fn mistakes_are_refused_with_their_line_and_key() {
         ("\n\ncurency = \"USD\"\n".to_owned(), "line 3 of the price catalogue has the unknown key `curency`"),
         ("currency = \"USD\"\nprice = 3\n".to_owned(), "line 2 of the price catalogue: `price`"),
         ("currency = \"USD\"\nprice = [3]\n".to_owned(), "line 2 of the price catalogue: `price`"),
-        (one_price(&format!("{good}untill = 2026-01-01")), "line 6 of the price catalogue has the unknown key `untill`"),
+        (
+            one_price(&format!("{good}untill = 2026-01-01")),
+            "line 6 of the price catalogue has the unknown key `untill`",
+        ),
         (one_price("input = \"1\"\noutput = \"2\""), "table at line 2 of the price catalogue has no `model`"),
         (one_price("model = \"a/b\"\ninput = \"1\""), "has no `output`"),
         (one_price("model = \"b\"\ninput = \"1\"\noutput = \"2\""), "line 3 of the price catalogue: `model`"),
-        (one_price("model = \"*/*\"\ninput = \"1\"\noutput = \"2\""), "line 3 of the price catalogue: `model`"),
+        (
+            one_price("model = \"*/*\"\ninput = \"1\"\noutput = \"2\""),
+            "line 3 of the price catalogue: `model`",
+        ),
         (one_price(&format!("{good}input = \"1\"")), "is not valid TOML"),
-        (one_price("model = \"a/b/*\"\ninput = \"1\"\noutput = \"2\""), "line 3 of the price catalogue: `model`"),
-        (one_price("model = \"a/ b\"\ninput = \"1\"\noutput = \"2\""), "line 3 of the price catalogue: `model`"),
+        (
+            one_price("model = \"a/b/*\"\ninput = \"1\"\noutput = \"2\""),
+            "line 3 of the price catalogue: `model`",
+        ),
+        (
+            one_price("model = \"a/ b\"\ninput = \"1\"\noutput = \"2\""),
+            "line 3 of the price catalogue: `model`",
+        ),
         (one_price("model = \"a/b\"\ninput = 1.0\noutput = \"2\""), "line 4 of the price catalogue: `input`"),
-        (one_price("model = \"a/b\"\ninput = \"1\"\noutput = \"-2\""), "line 5 of the price catalogue: `output`"),
+        (
+            one_price("model = \"a/b\"\ninput = \"1\"\noutput = \"-2\""),
+            "line 5 of the price catalogue: `output`",
+        ),
         (one_price(&format!("{good}from = \"2026-01-01\"")), "line 6 of the price catalogue: `from`"),
         (one_price(&format!("{good}from = 2026-01-01T00:00:00Z")), "line 6 of the price catalogue: `from`"),
-        (one_price(&format!("{good}from = 2026-01-02\nuntil = 2026-01-02")), "line 7 of the price catalogue: `until`"),
+        (
+            one_price(&format!("{good}from = 2026-01-02\nuntil = 2026-01-02")),
+            "line 7 of the price catalogue: `until`",
+        ),
         (one_price(&format!("{good}cached_input = \"1.5\"")), "line 2 of the price catalogue cannot be used"),
         (one_price(&format!("{good}[[price]]\n{good}")), "lines 2 and 6 "),
         ("#".repeat(CATALOGUE_BYTES_MAX + 1), "bytes"),
@@ -136,7 +157,8 @@ fn mistakes_are_refused_with_their_line_and_key() {
 fn the_digest_depends_on_the_content_alone() {
     let digest = |text: &str| PriceCatalogue::parse(text).unwrap().digest();
     let plain = one_price("model = \"a/b\"\ninput = \"1\"\noutput = \"2\"");
-    let spelled = "# prices\n[[price]]\noutput = \"2.00\"\nreasoning = \"2\"\ninput = \"1.0\"\nmodel = \"a/b\"\n";
+    let spelled =
+        "# prices\n[[price]]\noutput = \"2.00\"\nreasoning = \"2\"\ninput = \"1.0\"\nmodel = \"a/b\"\n";
     assert_eq!(digest(&plain), digest(&format!("currency = \"USD\" # dollars\n{spelled}")));
     for other in [
         one_price("model = \"a/c\"\ninput = \"1\"\noutput = \"2\""),

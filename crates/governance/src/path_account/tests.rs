@@ -26,7 +26,10 @@ fn a_request_fits_up_to_the_limit_and_not_by_one_token_more() {
     assert!(account.at(day(1)).hits(&reservation(2, 900, 100)).is_empty());
     let hits = account.at(day(1)).hits(&reservation(2, 901, 100));
     assert_eq!(hits.len(), 1);
-    assert_eq!((hits[0].limit, hits[0].spent, hits[0].reserved, hits[0].requested), (10_000, 0, 9_000, 1_001));
+    assert_eq!(
+        (hits[0].limit, hits[0].spent, hits[0].reserved, hits[0].requested),
+        (10_000, 0, 9_000, 1_001)
+    );
     assert_eq!((hits[0].shortfall(), hits[0].resets), (1, Some(day(1).end)));
     assert_eq!(
         hits[0].to_string(),
@@ -63,7 +66,10 @@ fn a_model_without_a_price_cannot_run_under_a_limit_on_money() {
         assert!(hits[0].to_string().contains("price catalogue"));
         assert!(account.at(day(1)).hits(&reservation(1, 1, 1)).is_empty());
     }
-    assert!(TestAccount::of(budget("b")).at(day(1)).hits(&unpriced).is_empty(), "tokens are limited, money is not");
+    assert!(
+        TestAccount::of(budget("b")).at(day(1)).hits(&unpriced).is_empty(),
+        "tokens are limited, money is not"
+    );
 }
 
 #[test]
@@ -121,7 +127,11 @@ fn a_soft_limit_warns_once_a_window() {
     assert_eq!((warnings.len(), warnings[0].limit, warnings[0].used), (1, 1_000, 1_001));
     reserve(&mut account, &reservation(1, 1_001, 0), day(1));
     assert!(account.at(day(1)).warnings(&reservation(2, 1, 0)).is_empty());
-    assert_eq!(account.at(day(2)).warnings(&reservation(2, 1, 0)).len(), 1, "it is in flight in the next window");
+    assert_eq!(
+        account.at(day(2)).warnings(&reservation(2, 1, 0)).len(),
+        1,
+        "it is in flight in the next window"
+    );
 }
 
 #[test]

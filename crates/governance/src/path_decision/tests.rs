@@ -38,8 +38,7 @@ fn apply(accounts: &mut [TestAccount], reservation: &PathReservation) {
 
 #[test]
 fn every_account_reserves_or_none_does() {
-    let mut accounts =
-        [account("wide", 1_000, LimitAction::Park), account("narrow", 100, LimitAction::Park)];
+    let mut accounts = [account("wide", 1_000, LimitAction::Park), account("narrow", 100, LimitAction::Park)];
     let PathDecision::Reserve(reservation_made) = decide(&accounts, &reservation(1, 60, 0)) else {
         panic!("it fits")
     };
@@ -52,7 +51,9 @@ fn every_account_reserves_or_none_does() {
 
 #[test]
 fn a_path_without_budgets_has_no_limits() {
-    let PathDecision::Reserve(reservation) = decide(&[], &reservation(1, u64::MAX, 1)) else { panic!("no limit") };
+    let PathDecision::Reserve(reservation) = decide(&[], &reservation(1, u64::MAX, 1)) else {
+        panic!("no limit")
+    };
     assert!(reservation.changes.is_empty() && reservation.warnings.is_empty());
 }
 
@@ -98,10 +99,7 @@ fn a_run_waits_until_the_last_of_its_budgets_begins_again() {
         PathDecision::Stop(stop) => stop.action,
         PathDecision::Reserve(_) => panic!("both are full"),
     };
-    assert_eq!(
-        action(&[short.at(day(1)), long.at(month)]),
-        StopAction::Park { resume: Some(day(30).end) }
-    );
+    assert_eq!(action(&[short.at(day(1)), long.at(month)]), StopAction::Park { resume: Some(day(30).end) });
     assert_eq!(
         action(&[short.at(day(1)), long.at(WindowSpan::ENDLESS)]),
         StopAction::Park { resume: None },

@@ -32,8 +32,14 @@ fn passed(plan: &UsageRoutingPlan) -> Vec<String> {
 /// A dear fast model, a cheap slow one, and one without a price.
 fn three() -> [ModelCandidate; 3] {
     [
-        ModelCandidate { first_token: Some(Duration::from_millis(200)), ..candidate("a/dear", Some(quote(9, 9))) },
-        ModelCandidate { first_token: Some(Duration::from_secs(2)), ..candidate("b/cheap", Some(quote(1, 1))) },
+        ModelCandidate {
+            first_token: Some(Duration::from_millis(200)),
+            ..candidate("a/dear", Some(quote(9, 9)))
+        },
+        ModelCandidate {
+            first_token: Some(Duration::from_secs(2)),
+            ..candidate("b/cheap", Some(quote(1, 1)))
+        },
         candidate("c/unknown", None),
     ]
 }
@@ -48,9 +54,11 @@ fn the_preference_of_the_class_decides_the_order() {
         let request = RoutingRequest { preference, ..request(TaskClass::Interactive) };
         assert_eq!(names(&UsageRoutingPlan::make(&request, &three(), &[])), order, "{preference:?}");
     }
-    for (class, first) in
-        [(TaskClass::Interactive, "a/dear"), (TaskClass::Background, "a/dear"), (TaskClass::Auxiliary, "b/cheap")]
-    {
+    for (class, first) in [
+        (TaskClass::Interactive, "a/dear"),
+        (TaskClass::Background, "a/dear"),
+        (TaskClass::Auxiliary, "b/cheap"),
+    ] {
         assert_eq!(names(&UsageRoutingPlan::make(&request(class), &three(), &[]))[0], first, "{class}");
     }
 }

@@ -46,7 +46,8 @@ fn windows_begin_and_end_where_a_person_expects_it() {
 #[test]
 fn days_on_which_clocks_change_have_23_and_25_hours() {
     let berlin = zone(BERLIN);
-    for (now, hours) in [("2026-03-29T12:00:00Z", 23), ("2026-10-25T12:00:00Z", 25), ("2026-10-26T12:00:00Z", 24)]
+    for (now, hours) in
+        [("2026-03-29T12:00:00Z", 23), ("2026-10-25T12:00:00Z", 25), ("2026-10-26T12:00:00Z", 24)]
     {
         let day = WindowKind::Day.span_at(at(now), &berlin);
         assert_eq!(day.end.0 - day.start.0, hours * HOUR_MICROS, "{now}");
@@ -96,7 +97,8 @@ fn kinds() -> impl Strategy<Value = WindowKind> {
 }
 
 fn zones() -> impl Strategy<Value = TimeZone> {
-    let fixed = (-93_599_i32..=93_599).prop_map(|seconds| TimeZone::fixed(Offset::from_seconds(seconds).unwrap()));
+    let fixed =
+        (-93_599_i32..=93_599).prop_map(|seconds| TimeZone::fixed(Offset::from_seconds(seconds).unwrap()));
     prop_oneof![Just(zone(BERLIN)), Just(zone(HAVANA)), fixed]
 }
 
