@@ -80,7 +80,7 @@ impl HostileTape {
     /// Returns the next request of the run.
     pub(crate) fn request(&self, subject: Subject) -> ModelRequest {
         let mut request = subject.request("");
-        request.system = SystemTexts::new("Be brief.", None, None).joined().into();
+        request.system = SystemTexts::new("Be brief.", None, None, None).joined().into();
         request.messages = self.transcript.messages(&TimeZone::UTC);
         request
     }

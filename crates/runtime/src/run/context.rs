@@ -102,7 +102,9 @@ impl RequestSource<'_> {
         let mut segments = system.segments();
         segments.push(Segment::outside(ContextSource::Tools, catalog.text.len() + offered_bytes));
         segments.extend(self.history.iter().map(Segment::past));
-        segments.extend(started.into_iter().flat_map(project_files::data_segments_of));
+        if let Some(started) = started {
+            segments.extend(project_files::data_segments_of(started));
+        }
         segments.extend(Segment::current(transcript.messages(&self.zone)));
         let prompt = assemble(PromptInputs {
             segments,
