@@ -56,6 +56,8 @@ pub use request_size::RequestSize;
 pub use reservation::{ReservationId, ReservationRequest, TaskClass};
 pub use routing::{PassedOverModel, PlannedModel, RoutingRequest, UsageRoutingPlan};
 pub use routing_reason::{ModelPreference, PassOverReason, RoutingReason};
-pub use settlement::{CHARGE_MULTIPLE_MAX, ChargeBasis, RequestOutcome, ReservationEnd, SettledCharge};
+pub use settlement::{
+    AnswerProgress, CHARGE_MULTIPLE_MAX, ChargeBasis, RequestOutcome, ReservationEnd, SettledCharge,
+};
 pub use time_window::{WindowKind, WindowSpan};
 pub use usage_amount::{LimitMeasure, UsageAmount, UsageLimits};

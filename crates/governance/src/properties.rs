@@ -101,7 +101,7 @@ impl History {
         }
     }
 
-    /// After each reservation, all accounts are within their limits, whatever was charged before.
+    /// After each reservation, all accounts are within their limits, also after charges above a reservation.
     fn check_limits(&self) {
         for TestAccount { definition, account, key } in &self.accounts {
             for measure in LimitMeasure::ALL {

@@ -1,9 +1,9 @@
-//! How a reservation ends: what is charged for a request, whatever its provider reports.
+//! How a reservation ends: the charge for a request, with honest, missing and absurd reports of its provider.
 //!
 //! Owns the bound on reported usage, and that an answer without usage is charged as reserved. Knows no account. Begin at
 //! [`RequestOutcome::end`].
 
-use palyra_types::model::{TokenUsage, UsageSource};
+use palyra_types::model::{ModelFailureClass, TokenUsage, UsageSource};
 
 use crate::reservation::ReservationRequest;
 use crate::usage_amount::UsageAmount;
@@ -26,6 +26,15 @@ pub enum RequestOutcome {
     NotSent,
     /// The daemon ended, or the deadline passed, and the outcome is unknown.
     Lost,
+}
+
+/// How far an answer had come when its request failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum AnswerProgress {
+    /// Nothing of it had arrived.
+    Nothing,
+    /// A part had arrived: text, reasoning or a call.
+    Begun,
 }
 
 /// What a charge is based on.
@@ -64,6 +73,32 @@ pub enum ReservationEnd {
 }
 
 impl RequestOutcome {
+    /// Returns the outcome of a request that was sent and failed.
+    ///
+    /// A refusal with a class of its own is believed as long as nothing of an answer arrived. After silence, a broken
+    /// connection or an unreadable answer the provider may have worked, so the request counts as one without usage.
+    #[must_use]
+    pub fn of_failure(class: ModelFailureClass, progress: AnswerProgress) -> Self {
+        use ModelFailureClass as Class;
+        match (progress, class) {
+            (
+                AnswerProgress::Nothing,
+                Class::Auth
+                | Class::Permission
+                | Class::RateLimit
+                | Class::Quota
+                | Class::Transient
+                | Class::Permanent
+                | Class::ContextExceeded,
+            ) => Self::Refused,
+            (
+                AnswerProgress::Nothing,
+                Class::ContentPolicy | Class::Malformed | Class::Network | Class::Timeout,
+            )
+            | (AnswerProgress::Begun, _) => Self::Answered { usage: None },
+        }
+    }
+
     /// Returns how the reservation of `request` ends, by the price of the time of its dispatch.
     #[must_use]
     pub fn end(&self, request: &ReservationRequest) -> ReservationEnd {
@@ -174,6 +209,21 @@ mod tests {
         let absurd = charge(Some(reported_usage(u64::MAX, u64::MAX)));
         assert_eq!(absurd.charged, triple.charged);
         assert_eq!(absurd.not_charged.tokens, u64::MAX - 2_400);
+    }
+
+    #[test]
+    fn a_failure_is_free_of_tokens_only_as_a_refusal_before_the_answer() {
+        let silent = RequestOutcome::Answered { usage: None };
+        for (class, outcome) in [
+            (ModelFailureClass::RateLimit, RequestOutcome::Refused),
+            (ModelFailureClass::ContextExceeded, RequestOutcome::Refused),
+            (ModelFailureClass::Timeout, silent),
+            (ModelFailureClass::Network, silent),
+            (ModelFailureClass::ContentPolicy, silent),
+        ] {
+            assert_eq!(RequestOutcome::of_failure(class, AnswerProgress::Nothing), outcome, "{class:?}");
+            assert_eq!(RequestOutcome::of_failure(class, AnswerProgress::Begun), silent, "{class:?}");
+        }
     }
 
     #[test]
