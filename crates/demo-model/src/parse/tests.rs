@@ -210,6 +210,12 @@ fn what_needs_other_tools_is_recognised() {
                 r#"read_file path="a.txt""#,
             ],
         ),
+    ]);
+}
+
+#[test]
+fn what_needs_a_program_or_the_network_is_recognised() {
+    check(&[
         ("run `cargo test --all`", &[r#"run_command argv=["cargo","test","--all"]"#]),
         ("run the command ls -l", &[r#"run_command argv=["ls","-l"]"#]),
         ("fetch https://example.org/a", &[r#"http_fetch url="https://example.org/a""#]),
