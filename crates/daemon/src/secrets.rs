@@ -87,8 +87,12 @@ pub(crate) fn is_stored(name: &SecretName) -> bool {
 
 impl KnownSecrets {
     const fn nothing() -> Self {
-        let (former, never_kept) = (VecDeque::new(), VecDeque::new());
-        Self { keys: Vec::new(), vault: BTreeMap::new(), former, never_kept }
+        Self {
+            keys: Vec::new(),
+            vault: BTreeMap::new(),
+            former: VecDeque::new(),
+            never_kept: VecDeque::new(),
+        }
     }
 
     fn hold(

@@ -23,6 +23,8 @@ pub mod loopback_spellings;
 
 pub mod scripted_tools;
 
+pub mod injection;
+
 pub mod component_text;
 pub mod no_components;
 pub mod skill_folders;

@@ -3,9 +3,9 @@
 //! Owns what a family declares and which of its rows have changed. Invariant: after [`RowCache::flush`] the store equals the cache; after
 //! [`RowCache::forget`] nothing is cached, so the next lookup goes to the store.
 
-use std::collections::hash_map::DefaultHasher;
-use std::collections::{BTreeMap, HashMap};
-use std::hash::BuildHasherDefault;
+use std::collections::HashMap;
+
+use rustc_hash::FxBuildHasher;
 
 use super::declaration::{FamilyTable, RowsPerKey};
 use super::folded_entry::FoldedEntry;
@@ -66,12 +66,12 @@ struct CachedRow<Row> {
     stored: StoreState<Row>,
 }
 
-/// Rows by key; nothing depends on the order, which is the same in every process.
-type RowsByKey = HashMap<IndexKey, RowId, BuildHasherDefault<DefaultHasher>>;
+/// Rows by key; nothing depends on the order, and none of these maps is walked through.
+type RowsByKey = HashMap<IndexKey, RowId, FxBuildHasher>;
 
 /// The rows of a family that are in use.
 pub struct RowCache<F: Family> {
-    rows: BTreeMap<RowId, CachedRow<F::Row>>,
+    rows: HashMap<RowId, CachedRow<F::Row>, FxBuildHasher>,
     /// For each index with one row per key, the cached rows by key.
     keys: Vec<RowsByKey>,
     changed: Vec<RowId>,
@@ -82,7 +82,7 @@ pub struct RowCache<F: Family> {
 impl<F: Family> Default for RowCache<F> {
     fn default() -> Self {
         let keys = F::TABLE.indexes.iter().map(|_| RowsByKey::default()).collect();
-        Self { rows: BTreeMap::new(), keys, changed: Vec::new(), has_all: false }
+        Self { rows: HashMap::default(), keys, changed: Vec::new(), has_all: false }
     }
 }
 
@@ -249,13 +249,14 @@ impl<F: Family> FamilyCache<'_, F> {
     /// # Errors
     /// See [`FamilyCache::get`].
     pub fn change(&mut self, id: RowId, change: impl FnOnce(&mut F::Row)) -> Result<(), StoreFault> {
-        if !self.cached.rows.contains_key(&id) && self.get(id)?.is_none() {
+        if !self.cached.has_all && !self.cached.rows.contains_key(&id) && self.get(id)?.is_none() {
             return Ok(());
         }
-        let Some(cached) = self.cached.rows.get_mut(&id) else { return Ok(()) };
+        let RowCache { rows, keys, changed, .. } = &mut *self.cached;
+        let Some(cached) = rows.get_mut(&id) else { return Ok(()) };
         if matches!(cached.stored, StoreState::Same) {
             cached.stored = StoreState::Older(cached.row.clone());
-            self.cached.changed.push(id);
+            changed.push(id);
         }
         change(&mut cached.row);
         if F::HAS_FIXED_KEYS {
@@ -265,7 +266,7 @@ impl<F: Family> FamilyCache<'_, F> {
         let after = unique_keys::<F>(&cached.row);
         if after != cached.unique_keys {
             let before = std::mem::replace(&mut cached.unique_keys, after.clone());
-            for ((keys, old), new) in self.cached.keys.iter_mut().zip(before).zip(after) {
+            for ((keys, old), new) in keys.iter_mut().zip(before).zip(after) {
                 old.and_then(|key| keys.remove(&key));
                 new.and_then(|key| keys.insert(key, id));
             }

@@ -136,7 +136,7 @@ fn obedient() -> Behaviour {
     })
 }
 
-const FETCHES_FREELY: &str = "@id(\"fetches-freely\")\n@reason(\"a test\")\npermit (principal, action == \
+pub(crate) const FETCHES_FREELY: &str = "@id(\"fetches-freely\")\n@reason(\"a test\")\npermit (principal, action == \
                               Action::\"execute_unattended\", resource == Tool::\"http_fetch\");\n";
 const PERMITS_ALL: &str = "@id(\"all\")\npermit (principal, action, resource);\n";
 

@@ -89,6 +89,7 @@ mod attacks_places;
 mod attacks_credentials;
 mod attacks_disks;
 mod attacks_words;
+mod attacks_injection;
 mod commands;
 mod kept;
 mod leavings;

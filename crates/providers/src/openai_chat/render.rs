@@ -173,7 +173,7 @@ fn message(message: &ChatMessage) -> Option<Value> {
             Some(json!({"role": "assistant", "content": content, "tool_calls": calls}))
         }
         ChatMessage::ToolResult { call, tool, text, status, delimiter } => {
-            let data = delimiter.enclose(tool.as_str(), text.expose());
+            let data = delimiter.enclose(&names::allowed(tool.as_str()), text.expose());
             let content = match status {
                 ToolResultStatus::Succeeded => data,
                 ToolResultStatus::Failed => format!("The tool did not succeed:\n{data}"),

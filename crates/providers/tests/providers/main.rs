@@ -5,6 +5,8 @@ mod cuts;
 mod detection;
 mod faults;
 mod attacks;
+mod attacks_injected_texts;
+mod hostile_tape;
 mod guarded;
 mod matrix;
 mod messages;

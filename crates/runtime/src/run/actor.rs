@@ -26,7 +26,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use crate::error::RequestError;
 use crate::run::answer::{JudgedProposals, LiveAnswer, StreamProgress};
 use crate::run::call_evaluator::{CallEvaluator, salt_of};
-use crate::run::context::ContextSource;
+use crate::run::context::RequestSource;
 use crate::run::draft::StepDraft;
 use crate::run::input_queue::InputQueue;
 use crate::run::mailbox::{
@@ -407,7 +407,7 @@ impl RunActor {
         let mut draft = StepDraft::new(&self.state, self.session, self.earlier.taints, now);
         let mut answers = Vec::new();
         let zone = self.run_context.zone_of(self.session.principal);
-        let source = ContextSource { run_context: &self.run_context, history: &self.earlier.runs, zone };
+        let source = RequestSource { run_context: &self.run_context, history: &self.earlier.runs, zone };
         for command in self.inputs.batch() {
             answers.push(draft.take(command, &self.state, &source));
         }

@@ -19,7 +19,7 @@ use crate::run_context::RunContext;
 const WINDOW_TOKENS_UNKNOWN: u64 = 8_192;
 
 /// Where a run's context comes from.
-pub(super) struct ContextSource<'a> {
+pub(super) struct RequestSource<'a> {
     pub(super) run_context: &'a RunContext,
     /// What this run sees, oldest first.
     pub(super) history: &'a [PastRun],
@@ -63,7 +63,7 @@ fn latest_offer(state: &AgentRunLoopState, fresh: &[TapeEvent]) -> Option<Arc<Cl
     offered.map(|offer| Arc::new(offer.clone())).or_else(|| state.client_tools.clone())
 }
 
-impl ContextSource<'_> {
+impl RequestSource<'_> {
     /// Assembles the next request of a run whose latest events are not committed yet.
     pub(super) fn prepare_model_provider_input(
         &self,
@@ -102,7 +102,9 @@ impl ContextSource<'_> {
         let mut segments = system.segments();
         segments.push(Segment::outside(ContextSource::Tools, catalog.text.len() + offered_bytes));
         segments.extend(self.history.iter().map(Segment::past));
-        segments.extend(started.into_iter().flat_map(project_files::data_segments_of));
+        if let Some(started) = started {
+            segments.extend(project_files::data_segments_of(started));
+        }
         segments.extend(Segment::current(transcript.messages(&self.zone)));
         let prompt = assemble(PromptInputs {
             segments,

@@ -15,7 +15,7 @@ use palyra_types::tool::Taints;
 use palyra_types::{EffectId, Timestamp};
 
 use crate::run::call_evaluator::{CallEvaluator, fresh_approval};
-use crate::run::context::{ContextSource, RequestSpec};
+use crate::run::context::{RequestSource, RequestSpec};
 use crate::run::mailbox::RunCommand;
 use crate::run::state::AgentRunLoopState;
 use crate::run_context::RunContext;
@@ -63,7 +63,7 @@ impl StepDraft {
         &mut self,
         command: &RunCommand,
         state: &AgentRunLoopState,
-        source: &ContextSource<'_>,
+        source: &RequestSource<'_>,
     ) -> Result<(), RunError> {
         let entry = self.events.len();
         self.decide(&command.input, state, source)?;
@@ -83,7 +83,7 @@ impl StepDraft {
         &mut self,
         input: &RunInput,
         state: &AgentRunLoopState,
-        source: &ContextSource<'_>,
+        source: &RequestSource<'_>,
     ) -> Result<(), RunError> {
         let decision = self.machine.decide(input, self.now)?;
         for event in decision.events {
@@ -137,7 +137,7 @@ impl StepDraft {
     fn assemble<'a>(
         &mut self,
         state: &AgentRunLoopState,
-        source: &ContextSource<'_>,
+        source: &RequestSource<'_>,
         mut wanted: impl Iterator<Item = RequestSpec<'a>>,
     ) -> RunInput {
         let assemble = |wanted| source.prepare_model_provider_input(state, &self.events, wanted).ok();

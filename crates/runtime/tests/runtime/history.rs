@@ -104,7 +104,7 @@ async fn what_does_not_fit_the_window_is_dropped_in_whole_runs_and_the_plan_says
         assert_eq!(rig.finished(run).await.state, RunLifecycleState::Done);
         let tape = rig.tape(run).await;
         let plan = tape.iter().find_map(|entry| match &entry.event {
-            TapeEvent::Model(ModelEvent::Requested(requested)) => Some(requested.context),
+            TapeEvent::Model(ModelEvent::Requested(requested)) => Some(requested.context.clone()),
             _ => None,
         });
         let plan = plan.unwrap();

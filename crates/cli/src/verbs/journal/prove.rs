@@ -26,7 +26,7 @@ pub(crate) struct ProveArgs {
 
 /// The number of an entry of the journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum EntryNumber {
+pub(crate) enum EntryNumber {
     /// The one with this number.
     Exact(u64),
     /// The newest one.

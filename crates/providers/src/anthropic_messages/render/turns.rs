@@ -111,7 +111,8 @@ impl RenderedTurns {
                     block["is_error"] = true.into();
                 }
                 if !is_blank(output) {
-                    block["content"] = delimiter.enclose(tool.as_str(), output).into();
+                    let origin = names::allowed(tool.as_str());
+                    block["content"] = delimiter.enclose(&origin, output).into();
                 } else if *status == ToolResultStatus::Failed {
                     block["content"] = NOTHING_SAID.into();
                 }

@@ -1,0 +1,183 @@
+//! Why a model serves a request, or does not.
+//!
+//! Owns the codes, which are recorded and stay as they are, and their sentences.
+
+use std::fmt;
+
+use palyra_types::Timestamp;
+
+use crate::budget::BudgetName;
+use crate::candidate::ModelCapability;
+use crate::reservation::TaskClass;
+use crate::usage_amount::LimitMeasure;
+
+/// Which of several models that can serve a request is asked first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum ModelPreference {
+    /// The one that the configuration names first.
+    ConfiguredOrder,
+    /// The one whose reservation is the cheapest; models without a price are last.
+    Cheapest,
+    /// The one that usually begins to answer first; unknown ones are last.
+    Fastest,
+}
+
+impl ModelPreference {
+    /// Every preference with its word.
+    pub const ALL: [(Self, &'static str); 3] = [
+        (Self::ConfiguredOrder, "configured_order"),
+        (Self::Cheapest, "cheapest"),
+        (Self::Fastest, "fastest"),
+    ];
+
+    /// Returns its word.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        Self::ALL.iter().find(|(preference, _)| *preference == self).map_or("", |(_, word)| word)
+    }
+
+    /// Returns the preference of a word.
+    #[must_use]
+    pub fn of(word: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(_, known)| *known == word).map(|(preference, _)| *preference)
+    }
+
+    /// Returns the preference of a class where none is configured: a run keeps the model that was chosen for it, a call beside
+    /// it takes the cheapest.
+    #[must_use]
+    pub fn of_class(class: TaskClass) -> Self {
+        match class {
+            TaskClass::Interactive | TaskClass::Background => Self::ConfiguredOrder,
+            TaskClass::Auxiliary => Self::Cheapest,
+        }
+    }
+}
+
+/// Why a model is at its place among those that may serve a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum RoutingReason {
+    /// No other model was left.
+    OnlyChoice,
+    /// By the configured order.
+    ConfiguredOrder,
+    /// By its price.
+    Cheapest,
+    /// By its latency.
+    Fastest,
+    /// It is degraded, so healthy models go before it.
+    Degraded,
+    /// It has no price, and no budget on the path limits money.
+    Unpriced,
+    /// Its reservation fits under every budget on the path.
+    WithinBudgets,
+    /// No budget is on the path.
+    NoBudget,
+}
+
+impl RoutingReason {
+    /// Returns the code that is recorded.
+    #[must_use]
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::OnlyChoice => "only_choice",
+            Self::ConfiguredOrder => "configured_order",
+            Self::Cheapest => "cheapest",
+            Self::Fastest => "fastest",
+            Self::Degraded => "degraded",
+            Self::Unpriced => "unpriced",
+            Self::WithinBudgets => "within_budgets",
+            Self::NoBudget => "no_budget",
+        }
+    }
+}
+
+impl From<ModelPreference> for RoutingReason {
+    fn from(preference: ModelPreference) -> Self {
+        match preference {
+            ModelPreference::ConfiguredOrder => Self::ConfiguredOrder,
+            ModelPreference::Cheapest => Self::Cheapest,
+            ModelPreference::Fastest => Self::Fastest,
+        }
+    }
+}
+
+impl fmt::Display for RoutingReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::OnlyChoice => "the only model left",
+            Self::ConfiguredOrder => "by the configured order",
+            Self::Cheapest => "by price",
+            Self::Fastest => "by latency",
+            Self::Degraded => "some of its last requests failed",
+            Self::Unpriced => "it has no price, and no budget limits money",
+            Self::WithinBudgets => "it fits under all budgets",
+            Self::NoBudget => "no budget applies",
+        })
+    }
+}
+
+/// Why a model does not serve a request.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum PassOverReason {
+    /// It lacks something that the request needs.
+    CapabilityMissing {
+        /// What it lacks.
+        capability: ModelCapability,
+    },
+    /// The request is larger than its window.
+    ContextTooSmall {
+        /// Tokens of the request.
+        tokens: u64,
+        /// Tokens of its window.
+        most: u64,
+    },
+    /// It does not answer at present.
+    Unavailable {
+        /// Until when, if that is known.
+        until: Option<Timestamp>,
+    },
+    /// It has no price, and a budget limits money.
+    NoPrice {
+        /// The budget.
+        budget: BudgetName,
+    },
+    /// Its reservation does not fit under a budget.
+    OverBudget {
+        /// The budget.
+        budget: BudgetName,
+        /// What it limits.
+        measure: LimitMeasure,
+    },
+}
+
+impl PassOverReason {
+    /// Returns the code that is recorded.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::CapabilityMissing { .. } => "capability_missing",
+            Self::ContextTooSmall { .. } => "context_too_small",
+            Self::Unavailable { .. } => "unavailable",
+            Self::NoPrice { .. } => "no_price",
+            Self::OverBudget { .. } => "over_budget",
+        }
+    }
+}
+
+impl fmt::Display for PassOverReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::CapabilityMissing { capability } => write!(f, "it lacks the capability `{capability}`"),
+            Self::ContextTooSmall { tokens, most } => {
+                write!(f, "its window of {most} tokens is smaller than the request of {tokens}")
+            }
+            Self::Unavailable { .. } => f.write_str("it does not answer at present"),
+            Self::NoPrice { budget } => {
+                write!(f, "it has no price, and the budget `{budget}` limits money")
+            }
+            Self::OverBudget { budget, measure } => {
+                write!(f, "its reservation is above the limit on {measure} of the budget `{budget}`")
+            }
+        }
+    }
+}
