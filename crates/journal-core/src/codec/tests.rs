@@ -29,6 +29,7 @@ use palyra_types::event::{
 use palyra_types::job::{JobEnd, JobEvent, JobNumber};
 use palyra_types::model::{ModelFailureClass, ModelRef, ProviderContinuation, ResponseFormat};
 use palyra_types::posture::{Posture, PostureScope};
+use palyra_types::project_file::{ProjectFile, ProjectFileStanding};
 use palyra_types::proof::{ErasureReason, ReopenReason, SeqRange, TreeHead};
 use palyra_types::run::{CancelReason, IdempotencyDigest, InputDelivery, Surface, UserInput};
 use palyra_types::sampling::{
@@ -446,6 +447,15 @@ fn grown_kinds() -> Vec<(EventKind, &'static str, JournalEvent)> {
         started.skills = vec![ActivatedSkill { skill, sha256: [1; 32] }];
     }
     let sampled = sampled_start(&mut run);
+    let mut given = run.started("What is this?").event;
+    if let JournalEvent::Tape(TapeEvent::Run(RunEvent::Started(started))) = &mut given {
+        started.project_files = vec![ProjectFile {
+            path: "AGENTS.md".into(),
+            sha256: Redacted::cleaned([5; 32]),
+            text: Redacted::cleaned("Be brief.".into()),
+            standing: ProjectFileStanding::Accepted,
+        }];
+    }
     let mut message = run.message(1, 0).event;
     if let JournalEvent::Tape(TapeEvent::Model(ModelEvent::Message(message))) = &mut message {
         let body = "[{\"at\":0}]".into();
@@ -481,6 +491,7 @@ fn grown_kinds() -> Vec<(EventKind, &'static str, JournalEvent)> {
         (EventKind::RunStarted, "RunStarted-asking", started),
         (EventKind::RunStarted, "RunStarted-skilled", skilled),
         (EventKind::RunStarted, "RunStarted-sampled", sampled),
+        (EventKind::RunStarted, "RunStarted-project", given),
         (EventKind::InputReceived, "InputReceived-grown", JournalEvent::Tape(received)),
         (EventKind::ModelMessage, "ModelMessage-grown", message),
         (EventKind::ModelAttemptAbandoned, "ModelAttemptAbandoned-grown", JournalEvent::Tape(abandoned)),

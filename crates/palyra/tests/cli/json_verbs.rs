@@ -274,6 +274,7 @@ fn approvals(world: &mut World) {
     let grants = world.verb(&["approve", "grants"]);
     let grant = grants[0]["grant_id"].as_str().unwrap_or("last").to_owned();
     world.verb(&["approve", "revoke", &grant]);
+    world.verb(&["approve", "rules"]);
     world.verb(&["runs", "kept", "list", &run]);
     world.verb(&["runs", "kept", "show", &run, "1"]);
     world.verb(&["runs", "kept", "apply", &run, "1", "--shown", &"0".repeat(64)]);

@@ -26,9 +26,10 @@ fn assert_data(messages: &[Value], path: &str, text: &str) {
     assert!(messages[0]["role"] == "system" && !holds(&messages[0], text), "{messages:?}");
     let words = messages[1]["content"].as_str().unwrap();
     let (_, tagged) = words.split_once("<data-").expect("a data part begins");
-    let (nonce, tagged) = tagged.split_once(&format!(" from=\"{path}\">\n")).expect("it names the file");
+    let (nonce, tagged) = tagged.split_once(" from=\"AGENTS.md\">\n").expect("it names the file");
     let (inside, after) = tagged.split_once(&format!("\n</data-{nonce}>")).expect("it ends");
-    assert!(inside.contains(text) && after.is_empty(), "{words}");
+    let is_named = inside.starts_with(&format!("\"{path}\":\n"));
+    assert!(is_named && inside.contains(text) && after.is_empty(), "{words}");
 }
 
 fn accept(home: &Home, noted: &str) {

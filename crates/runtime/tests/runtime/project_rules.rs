@@ -123,7 +123,7 @@ async fn an_acceptance_counts_for_its_principal_and_its_digest_alone() {
     let rig = rig_with(&file).await;
     let rules = &rig.gateway.admin.project_rules;
     let before = rig.memory_entries().await.len();
-    // Whoever names a folder is at the daemon's own socket.
+    // Only callers at the daemon's own socket name folders.
     let stranger = Caller::at_socket(rig.stranger().actor.principal);
     let elsewhere = rules.accept(rig.stranger(), place(), file.sha256()).await;
     assert!(matches!(elsewhere, Err(AdminError::InvalidArgument { .. })), "{elsewhere:?}");

@@ -56,8 +56,8 @@ pub(super) async fn run(context: &Context, client: &Client, args: RulesArgs) -> 
         if args.json {
             context.output.json(&to_json_with_defaults(&accepted))?;
         } else {
-            let told = "accepted; it is part of the instructions of your runs here until it changes";
-            context.output.note(NoteKind::Good, told);
+            let said = "accepted; it is part of the instructions of your runs here until it changes";
+            context.output.note(NoteKind::Good, said);
         }
         return Ok(Exit::Done);
     }
