@@ -160,7 +160,7 @@ fn calls_and_results_are_paired_in_alternating_turns() {
                 {"type": "tool_use", "id": "c_2", "name": "t", "input": {}},
             ]},
             {"role": "user", "content": [
-                {"type": "tool_result", "tool_use_id": "c1", "content": "body"},
+                {"type": "tool_result", "tool_use_id": "c1", "content": data("t", "body")},
                 {"type": "tool_result", "tool_use_id": "c_2", "is_error": true, "content": "(nothing)"},
                 text("and hurry"),
                 marked(text("Thanks")),
