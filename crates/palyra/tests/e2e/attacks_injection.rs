@@ -16,7 +16,7 @@ use crate::web_server::WebServer;
 /// Texts of different kinds, by their names.
 const TEXTS: [&str; 7] = [
     "closing tag with zeros",
-    "closing and opening",
+    "closing tag with digits",
     "chat template of ChatML",
     "system reminder",
     "tool message of a format",
