@@ -174,7 +174,7 @@ mod tests {
             // What rounds leave over goes to earlier runs.
             (192, 1_000, Some(&[100, 33, 42, 10])),
             // A smaller piece of the same source behind one that does not fit goes as well: no gaps.
-            (192 - 42, 1_000, Some(&[100, 10])),
+            (150, 1_000, Some(&[100, 33, 10])),
             (0, 110, Some(&[100, 10])),
             (0, 109, None),
         ];
