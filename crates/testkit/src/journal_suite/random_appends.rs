@@ -19,8 +19,8 @@ use palyra_types::effect::{OutputRest, ToolOutput};
 use palyra_types::event::{
     AbandonCause, AccessEvent, ActRefused, AgentEvent, Bookmark, ContentDigest, ContextPlan, ContextSource,
     DropReason, HeldCause, JournalEvent, LoopGuard, ModelEvent, ModelMessage, ModelRequested, NextAttempt,
-    PolicyEvent, RunEvent, RunFinished, RunStarted, SessionEvent, TapeEvent, TokenCreated, ToolDecided,
-    ToolEvent, ToolFinished, ToolProposed, ToolStarted,
+    PlannedSource, PolicyEvent, RunEvent, RunFinished, RunStarted, SessionEvent, TapeEvent, TokenCreated,
+    ToolDecided, ToolEvent, ToolFinished, ToolProposed, ToolStarted,
 };
 use palyra_types::model::{ModelRef, ProviderContinuation, ResponseFormat, TokenUsage, UsageSource};
 use palyra_types::run::{CancelReason, IdempotencyDigest, InputDelivery, RunLimits, Surface, UserInput};

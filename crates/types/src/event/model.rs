@@ -8,7 +8,7 @@ use crate::content_walk::content_rows;
 use crate::model::{
     FinishReason, ModelFailureClass, ModelRef, ProviderContinuation, TokenUsage, UsageSource,
 };
-use crate::{Attempt, Redacted, Seq, TapeSeq, Timestamp};
+use crate::{Attempt, Redacted, TapeSeq, Timestamp};
 
 /// A request to a model and what came of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
