@@ -238,6 +238,7 @@ impl ToolRuntime for TwoTools {
             output_bytes_total: output.len() as u64,
             executor: ToolExecutor::Internal,
             isolation: Isolation::DescriptorRelative,
+            taints: Taints::NONE,
         };
         async move { Ok(outcome) }.boxed()
     }

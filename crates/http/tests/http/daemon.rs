@@ -214,6 +214,7 @@ impl ToolRuntime for ChangeTool {
             output_bytes_total: 7,
             executor: ToolExecutor::Internal,
             isolation: Isolation::DescriptorRelative,
+            taints: Taints::NONE,
         };
         async move { Ok(outcome) }.boxed()
     }

@@ -28,7 +28,7 @@ use palyra_types::sampling::{
     AnswerVerbosity, CallsPerAnswer, ReasoningEffort, SamplingNumber, SamplingOptions,
 };
 use palyra_types::session::{BranchPoint, SessionRef};
-use palyra_types::tool::{Isolation, Parallelism, ToolConduct, ToolExecutor, ToolName, ToolVerdict};
+use palyra_types::tool::{Isolation, Parallelism, Taints, ToolConduct, ToolExecutor, ToolName, ToolVerdict};
 use palyra_types::{
     AgentId, Attempt, EffectId, ErrorCode, PrincipalId, Redacted, RunId, Seq, SessionId, TapeSeq, Timestamp,
     TokenId,
@@ -490,6 +490,7 @@ impl RandomAppends {
                 duration: self.span(),
                 executor: ToolExecutor::Internal,
                 isolation: Isolation::DescriptorRelative,
+                taints: self.one_of(&[Taints::NONE, Taints::WEB]),
                 output: self.text(),
             })),
             _ => TapeEvent::Tool(ToolEvent::OutcomeUnknown { effect, cause: self.one_of(&UNKNOWN) }),
