@@ -14,6 +14,7 @@ pub mod epochs;
 pub mod resets;
 pub mod bookmarks;
 pub mod deleted_responses;
+pub mod memories;
 pub mod undos;
 pub mod input_keys;
 
@@ -44,6 +45,7 @@ families! {
     resets: resets::ResetFamily,
     bookmarks: bookmarks::BookmarkFamily,
     deleted_responses: deleted_responses::DeletedResponseFamily,
+    memories: memories::MemoryFamily,
     undos: undos::UndoFamily,
     input_keys: input_keys::InputKeyFamily,
     stored_grants: stored_grants::StoredGrantFamily,

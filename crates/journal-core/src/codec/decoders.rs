@@ -10,8 +10,9 @@ use super::field::{ReadResult, UnreadableEvent};
 use super::{
     access_entries as access, approval_entries as approval, client_tool_entries as client_tool,
     component_entries as component, effect_entries as effect, job_entries as job, log_entries as log,
-    model_entries as model, policy_entries as policy, proof_entries as proof, run_entries as run,
-    session_entries as session, skill_entries as skill, tool_entries as tool, vault_entries as vault,
+    memory_entries as memory, model_entries as model, policy_entries as policy, proof_entries as proof,
+    run_entries as run, session_entries as session, skill_entries as skill, tool_entries as tool,
+    vault_entries as vault,
 };
 
 /// Each row: the kind, and how its stored bytes are read. There is no row for all others.
@@ -87,6 +88,8 @@ decoders! {
         SecretUsed => vault::decode_used(facts, payload),
         ComponentAdded => component::decode_added(facts, payload),
         ComponentRemoved => component::decode_removed(facts),
+        MemorySaved => memory::decode_saved(facts, payload),
+        MemoryForgotten => memory::decode_forgotten(facts),
     }
     tape {
         RunStarted => run::decode_started(facts, payload),

@@ -13,6 +13,7 @@ use palyra_journal_core::families::effects::EffectFamily;
 use palyra_journal_core::families::epochs::{EpochFamily, EpochRow};
 use palyra_journal_core::families::input_keys::InputKeyFamily;
 use palyra_journal_core::families::kinds_seen::{KindSeenFamily, SeenKind};
+use palyra_journal_core::families::memories::MemoryFamily;
 use palyra_journal_core::families::postures::PostureFamily;
 use palyra_journal_core::families::principals::PrincipalFamily;
 use palyra_journal_core::families::resets::ResetFamily;
@@ -25,8 +26,8 @@ use palyra_journal_core::families::tokens::TokenFamily;
 use palyra_journal_core::families::undos::{UndoFamily, UndoStage};
 use palyra_journal_core::families::{
     FAMILIES, FamilySet, agents, approvals, bookmarks, components, deleted_responses, effects, epochs,
-    input_keys, kinds_seen, postures, principals, resets, runs, sessions, shadows, skills, stored_grants,
-    tokens, undos,
+    input_keys, kinds_seen, memories, postures, principals, resets, runs, sessions, shadows, skills,
+    stored_grants, tokens, undos,
 };
 use palyra_journal_core::family::{
     Family, FamilyCache, FamilySelection, FamilyTable, FoldedEntry, IndexKey, LogView, LoggedEntry,
@@ -42,7 +43,8 @@ use palyra_testkit::FixedEntropy;
 use palyra_testkit::family_oracle::FamilyOracle;
 use palyra_testkit::journal_suite::random_appends::RandomAppends;
 use palyra_testkit::journal_suite::{
-    components as component_samples, policies as policy_samples, samples, skills as skill_samples,
+    components as component_samples, memories as memory_samples, policies as policy_samples, samples,
+    skills as skill_samples,
 };
 use palyra_types::access::{AccessScope, CredentialKind, PrincipalKind, Role, ScopeSet};
 use palyra_types::approval::{ApprovalRecord, ApprovalState};
@@ -54,6 +56,7 @@ use palyra_types::event::{
     PolicyEvent, RunEvent, SessionEvent, TapeEvent, TokenCreated, ToolEvent,
 };
 use palyra_types::job::{JobEvent, JobState};
+use palyra_types::memory::{ForgetCause, MemoryEvent, MemoryRecord, MemorySaved};
 use palyra_types::posture::{Posture, PostureScope};
 use palyra_types::proof::{ErasureReason, SeqRange};
 use palyra_types::run::RunRecord;
@@ -62,7 +65,8 @@ use palyra_types::skill::{SkillEvent, SkillFault};
 use palyra_types::tape::JournalEventRecord;
 use palyra_types::tool::EffectContract;
 use palyra_types::{
-    AgentId, Epoch, PrincipalId, Redacted, RunId, Seq, SkillId, TapeSeq, Timestamp, TokenId, UndoId, UtcDay,
+    AgentId, Epoch, MemoryId, PrincipalId, Redacted, RunId, Seq, SkillId, TapeSeq, Timestamp, TokenId,
+    UndoId, UtcDay,
 };
 
 use crate::busy_runs::busy_run;
@@ -120,6 +124,7 @@ fn answers(rows: &mut dyn RowStore, entries: &Entries) -> Result<Answers, StoreF
         ("component", lines(components::records(rows, &mut log)?, |one| one.added.name.expose().clone())),
         ("posture", lines(postures::records(rows, &mut log)?, |one| one.change.tool.expose().clone())),
         ("bookmark", bookmarks_of(rows, &mut log)?),
+        ("memory", lines(memories_of(rows, &mut log)?, |one| one.saved.text.expose().clone())),
         ("deleted_response", lines(deleted_responses_of(rows)?, |_| String::new())),
         ("undo", lines(undos::open(rows, &mut log)?, |_| String::new())),
         ("shadow", lines(counts, |_| String::new())),
@@ -285,6 +290,38 @@ fn expected_bookmarks(oracle: &FamilyOracle) -> Vec<(Seq, Bookmark)> {
     (0..10).flat_map(of).collect()
 }
 
+/// Returns the lists of all principals, then every item that random entries name, by its id.
+fn memories_of(rows: &mut dyn RowStore, log: &mut dyn LogView) -> Result<Vec<MemoryRecord>, StoreFault> {
+    let principals = || (0..10_u32).map(|n| samples::principal(n.into()));
+    let mut found = Vec::new();
+    for principal in principals() {
+        found.extend(memories::of_principal(rows, log, principal)?);
+    }
+    for principal in principals() {
+        for n in 0..MEMORIES {
+            found.extend(memories::record(rows, log, principal, memory(n))?);
+        }
+    }
+    Ok(found)
+}
+
+fn expected_memories(oracle: &FamilyOracle) -> Vec<MemoryRecord> {
+    let principals = || (0..10_u32).map(|n| samples::principal(n.into()));
+    let of = |principal| oracle.memories.iter().filter(move |item| item.principal == principal);
+    let listed = principals().flat_map(|one| of(one).filter(|item| item.forgotten.is_none()));
+    let named = principals().flat_map(|one| {
+        (0..MEMORIES).flat_map(move |n| of(one).filter(move |item| item.saved.memory == memory(n)))
+    });
+    listed.chain(named).cloned().collect()
+}
+
+/// Ids of items that random entries name, from 1 on.
+const MEMORIES: u64 = 8;
+
+fn memory(number: u64) -> MemoryId {
+    MemoryId::from_parts(11, number.into())
+}
+
 /// Returns what the oracle says.
 fn expected(entries: &Entries) -> Answers {
     let oracle = FamilyOracle::of(entries);
@@ -312,6 +349,7 @@ fn expected(entries: &Entries) -> Answers {
         ("component", lines(components, |one| one.added.name.expose().clone())),
         ("posture", lines(oracle.postures.values(), |one| one.change.tool.expose().clone())),
         ("bookmark", lines(expected_bookmarks(&oracle), |(_, one)| one.name.expose().clone())),
+        ("memory", lines(expected_memories(&oracle), |one| one.saved.text.expose().clone())),
         ("deleted_response", lines(expected_deleted, |_| String::new())),
         ("undo", lines(&oracle.undos, |_| String::new())),
         ("shadow", lines(counts, |_| String::new())),
@@ -462,12 +500,19 @@ fn named_again(entropy: &FixedEntropy, seq: Seq, step: u64) -> Vec<NewEntry> {
             role: None,
         }),
         SessionEvent::ResponseDeleted { run: RunId::from_parts(90, below(3).into()) }.into(),
+        MemoryEvent::Saved(MemorySaved {
+            supersedes: Some(memory(below(MEMORIES))),
+            ..memory_samples::item(below(MEMORIES).into(), &format!("item {step}"))
+        })
+        .into(),
+        MemoryEvent::Forgotten { memory: memory(below(MEMORIES)), cause: ForgetCause::Person }.into(),
     ];
     let entry = |event| {
         let time = Timestamp(5_000_000 + i64::try_from(below(1_000)).unwrap());
         let removes = matches!(
             event,
             JournalEvent::Session(SessionEvent::BookmarkRemoved(_) | SessionEvent::ResponseDeleted { .. })
+                | JournalEvent::Memory(_)
         );
         let principal = samples::principal(if removes { below(2) } else { 0 }.into());
         NewEntry { time, principal, session: None, run: None, event }
@@ -475,7 +520,7 @@ fn named_again(entropy: &FixedEntropy, seq: Seq, step: u64) -> Vec<NewEntry> {
     events.into_iter().map(entry).collect()
 }
 
-const EVENTS_PER_STEP: u64 = 10;
+const EVENTS_PER_STEP: u64 = 12;
 
 /// A session that was put away and taken up again.
 fn restored_session() -> Vec<NewEntry> {
@@ -764,6 +809,35 @@ fn faults_of_the_rest() -> Vec<Fault> {
     ]
 }
 
+fn faults_of_memory() -> Vec<Fault> {
+    vec![
+        fault!(MemoryFamily, "a forgotten item stays", |rows, entry| match entry.event {
+            JournalEvent::Memory(MemoryEvent::Forgotten { .. }) => Ok(()),
+            _ => MemoryFamily::fold(rows, entry),
+        }),
+        fault!(MemoryFamily, "an item belongs to another person", |rows, entry| {
+            MemoryFamily::fold(rows, &FoldedEntry { principal: samples::principal(8), ..*entry })
+        }),
+        fault!(MemoryFamily, "nothing is superseded", |rows, entry| match entry.event {
+            JournalEvent::Memory(MemoryEvent::Saved(saved)) => {
+                let saved = MemorySaved { supersedes: None, ..saved.clone() };
+                let event = MemoryEvent::Saved(saved).into();
+                MemoryFamily::fold(rows, &FoldedEntry { event: &event, ..*entry })
+            }
+            _ => MemoryFamily::fold(rows, entry),
+        }),
+        fault!(MemoryFamily, "the last supersession counts", |rows, entry| {
+            if let JournalEvent::Memory(MemoryEvent::Saved(MemorySaved { supersedes: Some(older), .. })) =
+                entry.event
+            {
+                let key = IndexKey::new().bytes(&entry.principal.to_bytes()).bytes(&older.to_bytes());
+                rows.change_by(0, &key, |row| row.superseded_by = None)?;
+            }
+            MemoryFamily::fold(rows, entry)
+        }),
+    ]
+}
+
 fn faults_of_calls() -> Vec<Fault> {
     vec![
         fault!(RunFamily, "calls are not counted", |rows, entry| {
@@ -837,10 +911,9 @@ async fn oracle_memory_and_sqlite_agree_and_every_seeded_fault_is_found() {
         assert_eq!(oracle[table.name], sqlite[table.name], "SQLite: {}", table.name);
         assert_eq!(oracle[table.name], memory[table.name], "memory: {}", table.name);
     }
-    let faults: Vec<Fault> = [faults_of_access(), faults_of_tools(), faults_of_the_rest(), faults_of_calls()]
-        .into_iter()
-        .flatten()
-        .collect();
+    let faults =
+        [faults_of_access(), faults_of_tools(), faults_of_the_rest(), faults_of_memory(), faults_of_calls()];
+    let faults: Vec<Fault> = faults.into_iter().flatten().collect();
     assert!(faults.len() >= 20, "{}", faults.len());
     let hidden = faults.iter().filter(|fault| {
         // A query may fail at a contradiction, which finds the fault as well.

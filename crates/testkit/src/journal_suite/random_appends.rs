@@ -41,6 +41,7 @@ use crate::JournalReads;
 mod approval_events;
 mod client_tools;
 mod components;
+mod memories;
 mod policies;
 mod skills;
 mod variants;
@@ -115,6 +116,7 @@ impl RandomAppends {
                 all.push(exposed(&found, |(_, one)| one.name.expose().clone()));
             }
         }
+        memories::records(journal, &mut all).await;
         let deleted = deleted(journal).await;
         // As with bookmarks.
         if !deleted.is_empty() {
@@ -149,7 +151,8 @@ impl RandomAppends {
     fn outside_sessions(&mut self) -> NewEntry {
         let token = TokenId::from_parts(1, self.below(4).into());
         let agent = AgentId::from_parts(1, self.below(4).into());
-        let event = match self.below(14) {
+        let event = match self.below(17) {
+            14 | 15 => JournalEvent::Memory(self.memory_event()),
             13 => JournalEvent::Component(self.component_event()),
             12 => JournalEvent::Vault(self.vault_event()),
             10 | 11 => self.policy_event(),
@@ -159,7 +162,7 @@ impl RandomAppends {
                 by: self.principal(),
             }),
             6 | 7 => self.undo_event(),
-            0 => JournalEvent::Access(self.principal_event()),
+            0 | 16 => JournalEvent::Access(self.principal_event()),
             1 => JournalEvent::Access(AccessEvent::TokenCreated(TokenCreated {
                 token,
                 sha256: self.digest(),
