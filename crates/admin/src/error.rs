@@ -28,6 +28,9 @@ pub enum AdminError {
     /// No such stored grant for this principal.
     #[error("no such stored grant")]
     GrantNotFound,
+    /// No such item of memory for this principal.
+    #[error("no such item in memory")]
+    MemoryNotFound,
     /// No such model.
     #[error("model `{model}` is not configured; `palyra model list` shows what is")]
     ModelNotConfigured {
@@ -79,6 +82,7 @@ impl AdminError {
             Self::AgentNotFound => ErrorCode::AgentNotFound,
             Self::PrincipalNotFound => ErrorCode::PrincipalNotFound,
             Self::GrantNotFound => ErrorCode::GrantNotFound,
+            Self::MemoryNotFound => ErrorCode::MemoryNotFound,
             Self::ModelNotConfigured { .. } => ErrorCode::ModelNotConfigured,
             Self::InvalidArgument { .. } | Self::SecretInIdentity { .. } => ErrorCode::InvalidArgument,
             Self::KeptFiles(_) => ErrorCode::KeptFileRefused,

@@ -4,6 +4,7 @@ use crate::access::AccessHandle;
 use crate::components::ComponentsHandle;
 use crate::erasure::ErasureHandle;
 use crate::grants::GrantsHandle;
+use crate::memories::MemoriesHandle;
 use crate::rules::PolicyHandle;
 use crate::skills::SkillsHandle;
 use crate::usage::UsageHandle;
@@ -28,4 +29,6 @@ pub struct AdminHandles {
     pub erasures: ErasureHandle,
     /// Usage of models.
     pub usage: UsageHandle,
+    /// What is remembered for a principal.
+    pub memories: MemoriesHandle,
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use palyra_journal_core::family::ReadFamilies;
 use palyra_ports::{
     Clock, ComponentStore, Entropy, EraseJournal, KeptFiles, MaintainJournal, ReadTape, Recorder, Redactor,
-    SecretStore, SkillFolders, ToolRuntime, Workspaces,
+    SearchMemories, SecretStore, SkillFolders, ToolRuntime, Workspaces,
 };
 
 /// One adapter per port.
@@ -34,6 +34,8 @@ pub struct AdminPorts {
     pub components: Arc<dyn ComponentStore>,
     /// Knows which folders may be workspaces.
     pub workspaces: Arc<dyn Workspaces>,
+    /// Ranks items of memory.
+    pub memories: Arc<dyn SearchMemories>,
     /// Tells the time.
     pub clock: Arc<dyn Clock>,
     /// Gives randomness.

@@ -88,6 +88,7 @@ pub(crate) async fn ports(
         secrets,
         skills: Arc::new(StateSkillFolders::new(state_dir.to_owned())),
         components,
+        memories: Arc::new(palyra_runtime::SharedWordSearch),
         workspaces: Arc::new(workspaces),
         clock: Arc::new(SystemClock),
         entropy: Arc::new(SystemEntropy),

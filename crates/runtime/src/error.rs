@@ -191,6 +191,7 @@ impl From<AdminError> for RequestError {
             other @ (AdminError::AgentNotFound
             | AdminError::PrincipalNotFound
             | AdminError::GrantNotFound
+            | AdminError::MemoryNotFound
             | AdminError::ModelNotConfigured { .. }
             | AdminError::SecretInIdentity { .. }
             | AdminError::KeptFiles(_)

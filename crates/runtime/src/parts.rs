@@ -7,7 +7,8 @@ use palyra_journal_core::families::{runs, sessions};
 use palyra_journal_core::family::{QueryFamilies, ReadFamilies};
 use palyra_ports::{
     Clock, ComponentStore, Entropy, EraseJournal, KeptFiles, MaintainJournal, ProveJournal, ReadError,
-    ReadTape, Recorder, Redactor, RestoreFiles, SecretStore, SkillFolders, ToolRuntime, Workspaces,
+    ReadTape, Recorder, Redactor, RestoreFiles, SearchMemories, SecretStore, SkillFolders, ToolRuntime,
+    Workspaces,
 };
 use palyra_types::run::RunRecord;
 use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
@@ -47,6 +48,8 @@ pub struct RuntimePorts {
     pub components: Arc<dyn ComponentStore>,
     /// Chooses workspaces.
     pub workspaces: Arc<dyn Workspaces>,
+    /// Ranks items of memory.
+    pub memories: Arc<dyn SearchMemories>,
     /// Tells the time.
     pub clock: Arc<dyn Clock>,
     /// Gives randomness.
@@ -88,6 +91,7 @@ impl RuntimePorts {
             skills: Arc::clone(&self.skills),
             components: Arc::clone(&self.components),
             workspaces: Arc::clone(&self.workspaces),
+            memories: Arc::clone(&self.memories),
             clock: Arc::clone(&self.clock),
             entropy: Arc::clone(&self.entropy),
         }

@@ -150,6 +150,7 @@ fn ports(folder: &Path, clock: &FakeClock, provider: &ScriptedProvider) -> Runti
         secrets: Arc::new(palyra_testkit::MemorySecrets::default()),
         components: Arc::new(palyra_testkit::NoComponents),
         skills: Arc::new(palyra_testkit::MemorySkillFolders::default()),
+        memories: Arc::new(palyra_runtime::SharedWordSearch),
         workspaces: Arc::new(OneFolder(folder.to_owned())),
         clock: Arc::new(clock.clone()),
         entropy: Arc::new(FixedEntropy::new(7)),

@@ -223,6 +223,7 @@ impl Parts {
             secrets,
             skills: Arc::new(skills.clone()),
             components,
+            memories: Arc::new(palyra_runtime::SharedWordSearch),
             workspaces: Arc::new(WantedOrHome),
             clock: Arc::new(clock.clone()),
             entropy: Arc::new(FixedEntropy::new(seed)),
