@@ -214,6 +214,8 @@ fn what_needs_other_tools_is_recognised() {
         ("run the command ls -l", &[r#"run_command argv=["ls","-l"]"#]),
         ("fetch https://example.org/a", &[r#"http_fetch url="https://example.org/a""#]),
         ("remember that tests use port 0", &[r#"memory_write text="tests use port 0""#]),
+        ("what do you remember about tests?", &[r#"memory_search query="tests""#]),
+        ("what do you remember?", &["memory_search "]),
     ]);
 }
 
