@@ -34,6 +34,9 @@ pub enum AdminError {
     /// The credential may not decide approvals.
     #[error("only a credential that may decide approvals accepts rules of a project")]
     NotAnApprover,
+    /// No such item of memory for this principal.
+    #[error("no such item in memory")]
+    MemoryNotFound,
     /// No such model.
     #[error("model `{model}` is not configured; `palyra model list` shows what is")]
     ModelNotConfigured {
@@ -87,6 +90,7 @@ impl AdminError {
             Self::GrantNotFound => ErrorCode::GrantNotFound,
             Self::ProjectRulesChanged => ErrorCode::ProjectRulesChanged,
             Self::NotAnApprover => ErrorCode::PermissionDenied,
+            Self::MemoryNotFound => ErrorCode::MemoryNotFound,
             Self::ModelNotConfigured { .. } => ErrorCode::ModelNotConfigured,
             Self::InvalidArgument { .. } | Self::SecretInIdentity { .. } => ErrorCode::InvalidArgument,
             Self::KeptFiles(_) => ErrorCode::KeptFileRefused,

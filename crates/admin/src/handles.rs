@@ -5,6 +5,7 @@ use crate::components::ComponentsHandle;
 use crate::erasure::ErasureHandle;
 use crate::grants::GrantsHandle;
 use crate::project_rules::ProjectRulesHandle;
+use crate::memories::MemoriesHandle;
 use crate::rules::PolicyHandle;
 use crate::skills::SkillsHandle;
 use crate::usage::UsageHandle;
@@ -31,4 +32,6 @@ pub struct AdminHandles {
     pub erasures: ErasureHandle,
     /// Usage of models.
     pub usage: UsageHandle,
+    /// What is remembered for a principal.
+    pub memories: MemoriesHandle,
 }

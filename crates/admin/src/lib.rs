@@ -1,4 +1,4 @@
-//! What people decide outside of runs: secrets, skills, components, rules and settings, grants, tokens, erasures.
+//! What people decide outside of runs: secrets, skills, components, rules and settings, grants, tokens, memory, erasures.
 //!
 //! Owns these decisions, the care of the journal, of models and of the daemon's health, what models used, who may make them, and what runs read of them ([`AdminViews`]). Knows no run: ending one and
 //! forgetting what was remembered of erased content are asked for through [`erasure::RunStopper`] and
@@ -14,6 +14,7 @@ pub mod grants;
 pub mod health;
 pub mod image_test;
 pub mod journal;
+pub mod memories;
 pub mod models;
 pub mod rules;
 pub mod postures;

@@ -37,6 +37,7 @@ mod models;
 mod add_model;
 mod usage;
 mod people;
+mod memory;
 mod tokens;
 mod console_links;
 mod proof;

@@ -14,6 +14,7 @@ use crate::answer_delay::{SHOWN_FIELD, is_early};
 use crate::forms::FormFields;
 use crate::paths::{ADD_MODEL_PATH, START_PATH};
 use crate::screen_call::ScreenCall;
+use crate::screens::SAVE_MEMORY_PATH;
 
 /// Answers a form with the path of the page to show next.
 pub(crate) type PerformAction =
@@ -86,6 +87,17 @@ pub(crate) const ACTIONS: &[ConsoleAction] = &[
         title: "Not withdrawn",
         operation: "WithdrawProjectRules",
         perform: |call, _| withdraw_rules(call).boxed(),
+        path: SAVE_MEMORY_PATH,
+        title: "Not remembered",
+        operation: "SaveMemory",
+        perform: |call, fields| remember(call, fields).boxed(),
+        refused: RefusedForm::Reason,
+    },
+    ConsoleAction {
+        path: "/console/memory/{memory_id}/forget",
+        title: "Not forgotten",
+        operation: "ForgetMemory",
+        perform: |call, _| forget(call).boxed(),
         refused: RefusedForm::Reason,
     },
     ConsoleAction {
@@ -166,6 +178,14 @@ async fn withdraw_rules(call: Arc<ScreenCall>) -> Result<String, ApiError> {
     let seq = call.param("seq").parse().unwrap_or_default();
     call.call(v1::WithdrawProjectRulesRequest { seq }).await?;
     Ok("/console/grants".to_owned())
+async fn remember(call: Arc<ScreenCall>, fields: FormFields) -> Result<String, ApiError> {
+    call.call(v1::SaveMemoryRequest { text: fields.text("text"), ..Default::default() }).await?;
+    Ok("/console/memory".to_owned())
+}
+
+async fn forget(call: Arc<ScreenCall>) -> Result<String, ApiError> {
+    call.call(v1::ForgetMemoryRequest { memory_id: call.param("memory_id") }).await?;
+    Ok("/console/memory".to_owned())
 }
 
 async fn start(call: Arc<ScreenCall>, fields: FormFields) -> Result<String, ApiError> {

@@ -12,6 +12,7 @@ mod conversation;
 mod first_steps;
 mod undo;
 mod grants;
+mod memory;
 mod effects;
 mod policies;
 mod why;
@@ -31,6 +32,7 @@ use maud::Markup;
 use palyra_api::ApiError;
 
 pub(crate) use conversation::asked_fragment;
+pub(crate) use memory::SAVE_PATH as SAVE_MEMORY_PATH;
 pub(crate) use models::{AddModelForm, add_model_request};
 
 use crate::screen_call::ScreenCall;
@@ -81,6 +83,7 @@ pub(crate) const SCREENS: &[ScreenSpec] = &[
     sessions::SCREEN,
     chat::SCREEN,
     grants::SCREEN,
+    memory::SCREEN,
     effects::SCREEN,
     policies::SCREEN,
     proofs::SCREEN,

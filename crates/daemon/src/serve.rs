@@ -361,6 +361,7 @@ async fn start_gateway(
         match palyra_runtime::gateway::start_with_policy(ports, policy.clone(), snapshots.clone()).await {
             Ok(gateway) => {
                 credentials.belong_to(gateway.admin.access.local_principal());
+                tool_setup.memory.use_memory(Arc::new(gateway.admin.memories.clone()));
                 return Ok((journal, gateway));
             }
             Err(error) if error.code() == ErrorCode::JournalCorrupt && derived == Derived::Checked => {

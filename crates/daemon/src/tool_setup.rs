@@ -9,7 +9,7 @@ use palyra_commands::{CommandSettings, CommandTools, Jobs, Tapes};
 use palyra_policy::ToolPolicyRules;
 use palyra_ports::{FillCredential, ProcessLimits, RestoreFiles, SecretNames, ToolRuntime};
 use palyra_tool_kit::ToolSet;
-use palyra_tools::BuiltinTools;
+use palyra_tools::{BuiltinTools, MemoryAccess, MemoryTools};
 use palyra_wasm::{COMPILE_LIMITS, COMPILER_PROGRAM, ComponentParts, ComponentTools};
 
 use crate::config::Config;
@@ -37,6 +37,8 @@ pub struct ToolSetup {
     pub rules: ToolPolicyRules,
     /// Where outputs of former calls are read, once a journal is open.
     pub tapes: Tapes,
+    /// Where the tools of memory are given it, once a gateway is there.
+    pub memory: MemoryAccess,
     /// Programs that go on after their calls, where commands are on.
     pub jobs: Option<Jobs>,
     /// What an operator can know about what holds the tools.
@@ -67,7 +69,8 @@ impl ToolSetup {
     pub fn shipped(place: ToolContext<'_>) -> Self {
         let files = Arc::new(BuiltinTools::new());
         // The most trusted tools first: no later one takes their names.
-        let mut sets = vec![files.tools()];
+        let memory = MemoryTools::new();
+        let mut sets = vec![files.tools(), memory.tools()];
         let (mut checks, mut tapes, mut jobs) = (LiveChecks::default(), Tapes::default(), None);
         let sandbox = HostSandbox::new(place.state_dir.join(SCRATCH_FOLDER));
         let looked_at = Arc::clone(&sandbox);
@@ -91,7 +94,8 @@ impl ToolSetup {
         sets.push(components.tools());
         let tools = Arc::new(ToolSet::join(&sets).checking_secrets(Arc::clone(place.credentials)));
         let rules = ToolPolicyRules::shipped();
-        Self { tools, restore: files, components, rules, tapes, jobs, checks }
+        let memory = memory.access();
+        Self { tools, restore: files, components, rules, tapes, memory, jobs, checks }
     }
 }
 

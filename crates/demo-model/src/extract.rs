@@ -73,6 +73,7 @@ pub(super) fn describe(finding: &ToolFinding) -> String {
         "glob" => names(&finding.text, argument(finding, "pattern")),
         "search" => matches(finding),
         "write_file" | "edit_file" | "apply_patch" => done(&finding.text),
+        "memory_write" | "memory_search" | "session_search" => clip(&finding.text, PARAGRAPH_CHARS_MAX),
         "ask_user" => format!("You answered: {}", clip(&finding.text, PARAGRAPH_CHARS_MAX)),
         tool => format!("The tool `{tool}` succeeded{of}: {}", clip(&finding.text, PARAGRAPH_CHARS_MAX)),
     }

@@ -25,6 +25,8 @@ pub(super) enum ToolAbility {
     Fetch,
     /// Keep a fact.
     Remember,
+    /// Look for facts that were kept.
+    Recollect,
     /// Ask git.
     Git,
     /// Ask the person.
@@ -33,7 +35,7 @@ pub(super) enum ToolAbility {
 
 impl ToolAbility {
     /// Every ability, in the order in which they are listed.
-    pub(super) const ALL: [Self; 12] = [
+    pub(super) const ALL: [Self; 13] = [
         Self::Read,
         Self::List,
         Self::Glob,
@@ -45,6 +47,7 @@ impl ToolAbility {
         Self::Git,
         Self::Fetch,
         Self::Remember,
+        Self::Recollect,
         Self::Ask,
     ];
 
@@ -61,6 +64,7 @@ impl ToolAbility {
             Self::Run => "run_command",
             Self::Fetch => "http_fetch",
             Self::Remember => "memory_write",
+            Self::Recollect => "memory_search",
             Self::Git => "git",
             Self::Ask => "ask_user",
         }
@@ -79,6 +83,7 @@ impl ToolAbility {
             Self::Run => "run a command",
             Self::Fetch => "fetch a page",
             Self::Remember => "remember a fact",
+            Self::Recollect => "look for a fact that I remember",
             Self::Git => "ask git",
             Self::Ask => "ask you something",
         }
@@ -98,6 +103,7 @@ impl ToolAbility {
             Self::Git => "git status",
             Self::Fetch => "fetch https://example.org/",
             Self::Remember => "remember that tests run on port 0",
+            Self::Recollect => "what do you remember about tests?",
             Self::Ask => "ask me for a title then create title.txt with my answer",
         }
     }

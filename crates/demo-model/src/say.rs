@@ -117,6 +117,7 @@ fn plan_of(call: &IntendedCall) -> String {
             secret => format!("fetch {} with the secret `{secret}`", text("url")),
         },
         ToolAbility::Remember => "remember that".to_owned(),
+        ToolAbility::Recollect => "look into your memory".to_owned(),
         ToolAbility::Ask => "ask you".to_owned(),
     }
 }
@@ -164,7 +165,7 @@ pub(super) fn attached_before(name: &str) -> String {
 
 /// Says that a tool is not there.
 pub(super) fn no_such_tool(ability: ToolAbility) -> String {
-    if ability == ToolAbility::Remember {
+    if matches!(ability, ToolAbility::Remember | ToolAbility::Recollect) {
         return cannot(MissingAbility::Memory);
     }
     format!("I cannot {}: no tool for that is on offer here.", ability.phrase())
@@ -216,7 +217,8 @@ pub(super) fn cannot(lack: MissingAbility) -> String {
         }
         MissingAbility::Folder => "I cannot change the folder: I work in the one in which you started `palyra run`. Try: list the files in src.",
         MissingAbility::Memory => {
-            "I cannot remember anything: Palyra has no memory yet. Try: create notes.txt with \"what to remember\"."
+            "I cannot do that with your memory here. In a shell, `palyra memory list` shows it and `palyra memory forget ID` \
+             forgets an item. Try: remember that tests run on port 0."
         }
         MissingAbility::Message => "I cannot commit without a message. Try: commit this with message \"what changed\".",
         MissingAbility::Quotes => {

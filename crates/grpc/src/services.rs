@@ -77,6 +77,7 @@ palyra_wire::service_methods!(ErasureService, implement_service, { OperationServ
 palyra_wire::service_methods!(JournalService, implement_service, { OperationServices });
 palyra_wire::service_methods!(ModelsService, implement_service, { OperationServices });
 palyra_wire::service_methods!(PeopleService, implement_service, { OperationServices });
+palyra_wire::service_methods!(MemoryService, implement_service, { OperationServices });
 palyra_wire::service_methods!(PolicyService, implement_service, { OperationServices });
 palyra_wire::service_methods!(ProofService, implement_service, { OperationServices });
 palyra_wire::service_methods!(SessionsService, implement_service, { OperationServices });

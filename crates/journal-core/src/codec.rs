@@ -16,6 +16,7 @@ mod client_tool_entries;
 mod effect_entries;
 mod job_entries;
 mod log_entries;
+mod memory_entries;
 mod model_entries;
 mod policy_entries;
 mod project_entries;

@@ -15,6 +15,7 @@ pub mod resets;
 pub mod bookmarks;
 pub mod deleted_responses;
 pub mod project_rules;
+pub mod memories;
 pub mod undos;
 pub mod input_keys;
 
@@ -46,6 +47,7 @@ families! {
     bookmarks: bookmarks::BookmarkFamily,
     deleted_responses: deleted_responses::DeletedResponseFamily,
     project_rules: project_rules::ProjectRulesFamily,
+    memories: memories::MemoryFamily,
     undos: undos::UndoFamily,
     input_keys: input_keys::InputKeyFamily,
     stored_grants: stored_grants::StoredGrantFamily,

@@ -12,7 +12,7 @@ use std::cell::Cell;
 use palyra_types::Redacted;
 use palyra_types::approval::{ArgumentRule, ArgumentShape, StoredGrantRecord};
 use palyra_types::tool::{
-    ApprovalRiskLevel, Capability, EffectContract, ToolCall, ToolCatalog, ToolName, ToolVerdict,
+    ApprovalRiskLevel, Capability, EffectContract, Taints, ToolCall, ToolCatalog, ToolName, ToolVerdict,
 };
 use serde_json::{Value, json};
 
@@ -67,7 +67,9 @@ fn attack_61_an_obedient_model_calls_what_policy_denies() {
         ("use_secret", json!({"name": "canary"})),
         ("mystery", json!({"text": "x"})),
     ] {
-        let call = call(name, &arguments);
+        let mut call = call(name, &arguments);
+        // The page that says so has been read.
+        call.context.taints = Taints::WEB;
         let (canary, control) = (Canary::default(), Canary::default());
         canary.act(&shipped, &call, &[]);
         control.act(&permissive, &call, &[]);

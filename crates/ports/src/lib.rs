@@ -16,6 +16,8 @@ pub mod read_records;
 pub mod read_tape;
 pub mod read_usage;
 
+pub mod search_memories;
+
 pub mod model_directory;
 pub mod model_provider;
 pub mod redactor;
@@ -81,6 +83,10 @@ pub use read_tape::{ReadError, ReadTape, TapePage};
 pub use read_url::{NotAHostRule, ReadUrl, UrlPrivacy, UrlServer};
 pub use recorder::{AttachedData, Recorder};
 pub use redactor::{CheckedText, CleanedText, RedactStream, RedactionFindings, Redactor, SecretFound};
+pub use search_memories::{
+    FoundSession, MemoryCall, MemoryDraft, MemoryRanking, MemoryReach, MemoryRefusal, SearchMemories,
+    UseMemories,
+};
 pub use secret_store::{
     NewSecret, NotASecretName, NotAWayToSend, OpenedSecret, PassphraseCheck, RootKind, SecretChange,
     SecretName, SecretNames, SecretReader, SecretRecord, SecretStore, SecretStoreError, SentAs, VaultStatus,

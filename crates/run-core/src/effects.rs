@@ -56,7 +56,7 @@ impl EffectTracker {
             },
             TapeEvent::Tool(ToolEvent::Finished(finished)) => {
                 let brought = self.bring.remove(&finished.effect).unwrap_or_default();
-                self.taints = self.taints.with(brought);
+                self.taints = self.taints.with(brought).with(finished.taints);
             }
             // What a client's functions return is a tool's output that nothing here made.
             TapeEvent::Run(RunEvent::ClientToolsAnswered(_)) => self.taints = self.taints.with(Taints::TOOL),

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use palyra_types::effect::EffectPlan;
-use palyra_types::tool::{EffectContract, ToolName};
+use palyra_types::tool::{EffectContract, Taints, ToolName};
 use palyra_types::{EffectId, PrincipalId, Redacted, RunId, SessionId};
 
 /// Permission to look at what one call would do, and to change nothing.
@@ -100,9 +100,16 @@ pub struct Grant {
     pub(crate) execution: ExecutionAttempt,
     pub(crate) deadline: Duration,
     pub(crate) output_bytes_max: usize,
+    pub(crate) taints: Taints,
 }
 
 impl Grant {
+    /// Returns what the run had read when the call was granted.
+    #[must_use]
+    pub fn taints(&self) -> Taints {
+        self.taints
+    }
+
     /// Returns the runtime's number of the effect within its run.
     #[must_use]
     pub fn effect(&self) -> EffectId {

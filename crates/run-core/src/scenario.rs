@@ -493,6 +493,7 @@ pub(crate) fn outcome_input(effect: u32, failure: Option<ErrorCode>, output: &st
             output_bytes_total: output.len() as u64,
             executor: ToolExecutor::Internal,
             isolation: Isolation::DescriptorRelative,
+            taints: Taints::NONE,
         },
         output_digest: digest(output),
         duration: Duration::from_secs(1),

@@ -193,6 +193,7 @@ impl From<AdminError> for RequestError {
             | AdminError::GrantNotFound
             | AdminError::ProjectRulesChanged
             | AdminError::NotAnApprover
+            | AdminError::MemoryNotFound
             | AdminError::ModelNotConfigured { .. }
             | AdminError::SecretInIdentity { .. }
             | AdminError::KeptFiles(_)

@@ -12,13 +12,14 @@ use palyra_admin::erasure::ErasureHandle;
 use palyra_admin::grants::GrantsHandle;
 use palyra_admin::health::HealthHandle;
 use palyra_admin::journal::JournalHandle;
+use palyra_admin::memories::MemoriesHandle;
 use palyra_admin::models::ModelsHandle;
 use palyra_admin::project_rules::ProjectRulesHandle;
 use palyra_admin::rules::PolicyHandle;
 use palyra_admin::skills::SkillsHandle;
 use palyra_admin::usage::UsageHandle;
 use palyra_admin::vault::VaultHandle;
-use palyra_admin::{AdminHandles, AdminViews, ErasureSubscriber, ShadowCounting};
+use palyra_admin::{AdminHandles, AdminPorts, AdminViews, ErasureSubscriber, ShadowCounting};
 use palyra_background::{BackgroundDriver, Drain, TickFailure};
 use palyra_policy::{ToolCallPolicySnapshot, ToolPolicyRules};
 use tokio::sync::watch;
@@ -120,6 +121,7 @@ pub async fn start_with_policy(
     background.spawn(ApprovalExpiry::new(Arc::clone(&engine), sessions.clone()));
     background.spawn(ShadowCounting::new(Arc::clone(&views.shadow)));
     let tapes = TapeHandle::new(Arc::clone(&ports), hub.clone());
+    let memories = memories(&admin_ports, &engine);
     let policy = PolicyHandle::new(Arc::clone(&admin_ports), &views);
     let stopper =
         RunCanceller { sessions: sessions.clone(), tapes: tapes.clone(), clock: Arc::clone(&ports.clock) };
@@ -128,15 +130,13 @@ pub async fn start_with_policy(
         Arc::clone(&views.skills) as Arc<_>,
         Arc::new(components.clone()),
         Arc::new(policy.clone()),
+        Arc::new(memories.clone()),
         Arc::new(hub),
         Arc::new(access.clone()),
         Arc::new(agents.clone()),
     ];
-    let models =
-        ModelsHandle::new(ports.models.clone(), Arc::clone(&ports.clock), Arc::clone(&ports.redactor));
-    let proofs = Arc::clone(&ports.proofs);
-    let health =
-        HealthHandle::new(Arc::clone(&admin_ports), proofs, ports.models.clone(), background.status());
+    let models = models(&ports);
+    let health = health(&admin_ports, &ports, &background);
     let admin = AdminHandles {
         access,
         vault,
@@ -146,6 +146,7 @@ pub async fn start_with_policy(
         grants: GrantsHandle::new(Arc::clone(&admin_ports), &views, owner),
         project_rules: ProjectRulesHandle::new(Arc::clone(&admin_ports), &views),
         usage: UsageHandle::new(Arc::clone(&admin_ports)),
+        memories,
         erasures: ErasureHandle::new(admin_ports, Arc::new(stopper), subscribers),
     };
     Ok(GatewayRuntimeState {
@@ -160,6 +161,21 @@ pub async fn start_with_policy(
         admin,
         config,
     })
+}
+
+fn models(ports: &RuntimePorts) -> ModelsHandle {
+    ModelsHandle::new(ports.models.clone(), Arc::clone(&ports.clock), Arc::clone(&ports.redactor))
+}
+
+fn health(admin: &Arc<AdminPorts>, ports: &RuntimePorts, background: &BackgroundDriver) -> HealthHandle {
+    let proofs = Arc::clone(&ports.proofs);
+    HealthHandle::new(Arc::clone(admin), proofs, ports.models.clone(), background.status())
+}
+
+/// Makes the handle of memory; dates in it are meant where their principal is.
+fn memories(ports: &Arc<AdminPorts>, engine: &Arc<Engine>) -> MemoriesHandle {
+    let engine = Arc::clone(engine);
+    MemoriesHandle::new(Arc::clone(ports), Arc::new(move |principal| engine.runs.zone_of(principal)))
 }
 
 async fn settle_vault(vault: &VaultHandle) -> Result<(), TickFailure> {

@@ -8,6 +8,8 @@ use palyra_journal_core::family::{QueryFamilies, ReadFamilies};
 use palyra_ports::{
     Clock, ComponentStore, Entropy, EraseJournal, KeptFiles, MaintainJournal, ProjectFiles, ProveJournal,
     ReadError, ReadTape, Recorder, Redactor, RestoreFiles, SecretStore, SkillFolders, ToolRuntime,
+    Clock, ComponentStore, Entropy, EraseJournal, KeptFiles, MaintainJournal, ProveJournal, ReadError,
+    ReadTape, Recorder, Redactor, RestoreFiles, SearchMemories, SecretStore, SkillFolders, ToolRuntime,
     Workspaces,
 };
 use palyra_types::run::RunRecord;
@@ -50,6 +52,8 @@ pub struct RuntimePorts {
     pub workspaces: Arc<dyn Workspaces>,
     /// Reads what projects say about work on them.
     pub project_files: Arc<dyn ProjectFiles>,
+    /// Ranks items of memory.
+    pub memories: Arc<dyn SearchMemories>,
     /// Tells the time.
     pub clock: Arc<dyn Clock>,
     /// Gives randomness.
@@ -92,6 +96,7 @@ impl RuntimePorts {
             components: Arc::clone(&self.components),
             workspaces: Arc::clone(&self.workspaces),
             project_files: Arc::clone(&self.project_files),
+            memories: Arc::clone(&self.memories),
             clock: Arc::clone(&self.clock),
             entropy: Arc::clone(&self.entropy),
         }

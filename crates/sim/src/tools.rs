@@ -280,5 +280,6 @@ fn outcome(failure: Option<ErrorCode>, output: &str) -> RawToolOutcome {
         output_bytes_total: output.len() as u64,
         executor: ToolExecutor::Internal,
         isolation: Isolation::DescriptorRelative,
+        taints: Taints::NONE,
     }
 }

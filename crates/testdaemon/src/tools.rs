@@ -176,6 +176,7 @@ fn outcome(output: &str) -> RawToolOutcome {
         output_bytes_total: output.len() as u64,
         executor: ToolExecutor::Internal,
         isolation: Isolation::DescriptorRelative,
+        taints: Taints::NONE,
     }
 }
 

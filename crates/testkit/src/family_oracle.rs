@@ -4,6 +4,7 @@
 mod approvals;
 mod effects;
 mod jobs;
+mod memories;
 mod runs;
 mod sessions;
 mod usage;
@@ -22,6 +23,7 @@ use palyra_types::event::{
     AccessEvent, AgentEvent, ApprovalEvent, Bookmark, DecidedBy, EffectEvent, JournalEvent, PolicyEvent,
     RunEvent, SessionEvent, TapeEvent, ToolEvent,
 };
+use palyra_types::memory::MemoryRecord;
 use palyra_types::posture::PostureRecord;
 use palyra_types::project_file::AcceptedProjectFileRecord;
 use palyra_types::run::{IdempotencyDigest, RunRecord};
@@ -62,6 +64,8 @@ pub struct FamilyOracle {
     pub project_rules: BTreeMap<Seq, (PrincipalId, AcceptedProjectFileRecord)>,
     /// Responses that their principal deleted.
     pub deleted_responses: BTreeSet<(PrincipalId, RunId)>,
+    /// Items of memory in the order in which they were saved, also those that were forgotten.
+    pub memories: Vec<MemoryRecord>,
     /// Undos without an end, oldest first.
     pub undos: Vec<UndoRequested>,
     /// Stored grants by id.
@@ -120,6 +124,7 @@ impl FamilyOracle {
             JournalEvent::Skill(event) => self.fold_skill(entry, event),
             JournalEvent::Component(event) => self.fold_component(entry, event),
             JournalEvent::Policy(event) => self.fold_policy(entry, event),
+            JournalEvent::Memory(event) => memories::fold(&mut self.memories, entry, event),
             JournalEvent::Session(SessionEvent::Reset { session }) => {
                 self.resets.push((SessionRef { principal: entry.principal, id: *session }, entry.seq));
             }

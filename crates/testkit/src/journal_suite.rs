@@ -20,6 +20,7 @@ pub mod content;
 pub mod crowd;
 pub mod deleted_responses;
 pub mod guards;
+pub mod memories;
 pub mod jobs;
 pub mod paging;
 pub mod people;
@@ -80,6 +81,9 @@ macro_rules! journal_conformance_tests {
             components: components_are_shown_as_the_log_says,
             bookmarks: bookmarks_stay_until_their_principal_removes_them,
             project_rules: accepted_files_stay_until_their_principal_withdraws_them,
+            memories: items_stay_with_their_principal_until_they_are_forgotten,
+            memories: a_newer_item_supersedes_an_older_one_of_the_same_principal,
+            memories: an_item_is_erased_with_the_run_that_it_came_from,
             deleted_responses: a_deleted_response_stays_deleted_for_its_principal,
             policies: postures_hold_until_they_are_replaced,
             policies: the_newest_count_of_a_candidate_is_found,

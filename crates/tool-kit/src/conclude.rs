@@ -15,8 +15,9 @@ use crate::truncate::truncate;
 /// Returns whether a call may run now: for the first time always, again only where that changes nothing twice.
 pub(crate) fn may_run(declared: EffectContract, invocation: &ToolInvocation) -> bool {
     let is_repeatable = |contract| match contract {
-        EffectContract::Pure | EffectContract::Keyed | EffectContract::Probe => true,
-        EffectContract::Local | EffectContract::Opaque => false,
+        // What changes only records of the daemon finds what an interrupted execution recorded.
+        EffectContract::Pure | EffectContract::Keyed | EffectContract::Probe | EffectContract::Local => true,
+        EffectContract::Opaque => false,
     };
     match invocation.execution {
         ExecutionAttempt::First => true,
@@ -60,9 +61,15 @@ pub fn conclude(
         output: Content::new(truncate(result.text, invocation.output_bytes_max)),
         executor,
         isolation,
+        taints: result.taints,
     })
 }
 
 fn failed(failure: CallFailure) -> ToolResult {
-    ToolResult { text: failure.message, bytes_total: 0, failure: Some(failure.code), site: failure.site }
+    ToolResult {
+        text: failure.message,
+        failure: Some(failure.code),
+        site: failure.site,
+        ..ToolResult::default()
+    }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use palyra_ports::{CredentialUser, Supervision};
 use palyra_run_core::{ExecutionAttempt, Grant};
 use palyra_types::SessionId;
-use palyra_types::tool::{EffectContract, ToolName};
+use palyra_types::tool::{EffectContract, Taints, ToolName};
 
 /// One granted call. Only [`of`](Self::of) makes one, out of a grant.
 #[derive(Clone)]
@@ -35,6 +35,8 @@ pub struct ToolInvocation {
     pub deadline: Duration,
     /// How much output is kept, in bytes.
     pub output_bytes_max: usize,
+    /// What the run had read when the call was granted.
+    pub taints: Taints,
     /// Cancel flag, key of the effect, and the receiver of what the call prints.
     pub supervision: Supervision,
 }
@@ -71,6 +73,7 @@ impl ToolInvocation {
             execution: grant.execution(),
             deadline: grant.deadline(),
             output_bytes_max: grant.output_bytes_max(),
+            taints: grant.taints(),
             supervision,
         }
     }

@@ -1,7 +1,7 @@
 //! What a call returns: a result, a failure, or that its outcome is not known.
 
 use palyra_types::ErrorCode;
-use palyra_types::tool::{Isolation, ToolExecutor};
+use palyra_types::tool::{Isolation, Taints, ToolExecutor};
 
 /// What a call returns.
 pub type CallResult = Result<ToolResult, CallError>;
@@ -32,6 +32,8 @@ pub struct ToolResult {
     pub failure: Option<ErrorCode>,
     /// Where it ran.
     pub site: ExecutionSite,
+    /// What the text brings beside what the tool declares.
+    pub taints: Taints,
 }
 
 /// Why a call failed, with a text that says what to do next.

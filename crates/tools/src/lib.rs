@@ -1,4 +1,4 @@
-//! The built-in tools: what a model may read and change inside a workspace.
+//! The built-in tools: what a model may read and change inside a workspace, and in the memory of its person.
 //!
 //! Owns their descriptions, schemas and execution, and the way back (`undo`). Knows no policy and no run: it takes a
 //! grant and does exactly that.
@@ -19,6 +19,7 @@ mod edit_file;
 mod apply_patch;
 
 mod ask_user;
+mod memory;
 
 mod writing;
 mod patch;
@@ -44,4 +45,5 @@ mod fixture;
 
 pub use builtin::BuiltinTools;
 pub use project_files::WorkspaceProjectFiles;
+pub use memory::{MemoryAccess, MemoryTools, memory_tool_specs};
 pub use workspace::missing_mechanism;

@@ -310,6 +310,8 @@ error_codes! {
         "`palyra tools list` shows the components";
     ComponentUnreadable = 4806, "component_unreadable", Unavailable, "A component's file could not be read or written this time.",
         "try again; `palyra doctor` looks at the disk";
+    MemoryNotFound = 4901, "memory_not_found", NotFound, "No such item is in this principal's memory.",
+        "`palyra memory list` shows the items";
     TurnLimit = 5001, "turn_limit", LimitReached, "The run used all its model turns.",
         "ask again in the same session to continue, or raise the limit in palyra.toml";
     ToolLimit = 5002, "tool_limit", LimitReached, "The run used all its tool calls.",

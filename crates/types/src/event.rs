@@ -36,6 +36,7 @@ pub use tool::{
 
 use crate::component::ComponentEvent;
 use crate::job::JobEvent;
+use crate::memory::MemoryEvent;
 use crate::skill::SkillEvent;
 use crate::vault::VaultEvent;
 
@@ -62,6 +63,8 @@ pub enum JournalEvent {
     Job(JobEvent),
     /// Something was done with the vault; who did it is in the envelope.
     Vault(VaultEvent),
+    /// Something is remembered or forgotten on behalf of the principal of the envelope.
+    Memory(MemoryEvent),
     /// An entry of a run's tape.
     Tape(TapeEvent),
     /// A kind that this version does not know.
@@ -115,5 +118,5 @@ macro_rules! groups {
 
 groups!(JournalEvent: Log(LogEvent), Access(AccessEvent), Agent(AgentEvent), Session(SessionEvent));
 groups!(JournalEvent: Effect(EffectEvent), Policy(PolicyEvent), Skill(SkillEvent), Component(ComponentEvent));
-groups!(JournalEvent: Job(JobEvent), Vault(VaultEvent), Tape(TapeEvent));
+groups!(JournalEvent: Job(JobEvent), Vault(VaultEvent), Memory(MemoryEvent), Tape(TapeEvent));
 groups!(TapeEvent: Run(RunEvent), Model(ModelEvent), Tool(ToolEvent), Approval(ApprovalEvent));

@@ -37,6 +37,7 @@ pub mod media_type;
 mod content_walk;
 pub mod component;
 pub mod job;
+pub mod memory;
 pub mod posture;
 pub mod project_file;
 pub mod run;
@@ -56,8 +57,8 @@ pub mod state_dir;
 pub use error_class::ErrorClass;
 pub use error_code::ErrorCode;
 pub use id::{
-    AgentId, ApprovalId, Attempt, ComponentId, EffectId, Epoch, LogId, PrincipalId, RunId, Seq, SessionId,
-    SkillId, StoredGrantId, TapeSeq, TimedId, TokenId, UndoId,
+    AgentId, ApprovalId, Attempt, ComponentId, EffectId, Epoch, LogId, MemoryId, PrincipalId, RunId, Seq,
+    SessionId, SkillId, StoredGrantId, TapeSeq, TimedId, TokenId, UndoId,
 };
 pub use redacted::{Content, Redacted};
 pub use time::{BootTime, Timestamp, UtcDay};

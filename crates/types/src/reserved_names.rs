@@ -4,7 +4,7 @@
 //! line holds each verb to that.
 
 /// The names.
-pub const RESERVED_TOOL_NAMES: [&str; 48] = [
+pub const RESERVED_TOOL_NAMES: [&str; 49] = [
     "serve",
     "init",
     "chat",
@@ -14,6 +14,7 @@ pub const RESERVED_TOOL_NAMES: [&str; 48] = [
     "policy",
     "tools",
     "sessions",
+    "memory",
     "model",
     "journal",
     "status",

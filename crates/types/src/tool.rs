@@ -458,6 +458,8 @@ pub struct ToolExecutionOutcome<T = Redacted<String>> {
     pub executor: ToolExecutor,
     /// What isolated it.
     pub isolation: Isolation,
+    /// What the output brings beside what the tool declares, such as what an item of memory was learned from.
+    pub taints: Taints,
 }
 
 /// An outcome as a tool gives it.

@@ -232,6 +232,8 @@ fn what_needs_a_program_or_the_network_is_recognised() {
             &[r#"http_fetch credential="forge" url="https://example.org/a""#],
         ),
         ("remember that tests use port 0", &[r#"memory_write text="tests use port 0""#]),
+        ("what do you remember about tests?", &[r#"memory_search query="tests""#]),
+        ("what do you remember?", &["memory_search "]),
     ]);
 }
 

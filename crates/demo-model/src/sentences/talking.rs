@@ -144,4 +144,23 @@ pub(super) const ROWS: &[PatternRow] = &[
             Some(ClauseIntent::Goal(ToolGoal::one(call)))
         },
     },
+    PatternRow {
+        says: &[
+            "what do|can you remember|recall about|of {text}",
+            "search|look [in|into|through] memory|memories for {text}",
+            "do you remember anything about {text}",
+        ],
+        means: |found| {
+            let text = found.text(0);
+            let call = IntendedCall::new(ToolAbility::Recollect, &[]).with("query", json!(text));
+            Some(ClauseIntent::Goal(ToolGoal::one(call)))
+        },
+    },
+    PatternRow {
+        says: &["what do|can you remember", "list|show [my|your] memory|memories"],
+        means: |_| {
+            let call = IntendedCall::new(ToolAbility::Recollect, &[]);
+            Some(ClauseIntent::Goal(ToolGoal::one(call)))
+        },
+    },
 ];

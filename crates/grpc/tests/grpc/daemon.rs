@@ -150,6 +150,7 @@ fn ports(
         secrets: Arc::new(palyra_testkit::MemorySecrets::default()),
         components: Arc::new(palyra_testkit::NoComponents),
         skills: Arc::new(palyra_testkit::MemorySkillFolders::default()),
+        memories: Arc::new(palyra_runtime::SharedWordSearch),
         workspaces: Arc::new(OneFolder(folder.to_owned())),
         project_files: Arc::new(palyra_ports::NoProjectFiles),
         clock: Arc::new(clock.clone()),
@@ -230,6 +231,7 @@ impl ToolRuntime for TwoTools {
             output_bytes_total: output.len() as u64,
             executor: ToolExecutor::Internal,
             isolation: Isolation::DescriptorRelative,
+            taints: Taints::NONE,
         };
         async move { Ok(outcome) }.boxed()
     }

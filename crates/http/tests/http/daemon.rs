@@ -151,6 +151,7 @@ fn ports(folder: &Path, clock: &FakeClock, provider: &ScriptedProvider) -> Runti
         secrets: Arc::new(palyra_testkit::MemorySecrets::default()),
         components: Arc::new(palyra_testkit::NoComponents),
         skills: Arc::new(palyra_testkit::MemorySkillFolders::default()),
+        memories: Arc::new(palyra_runtime::SharedWordSearch),
         workspaces: Arc::new(OneFolder(folder.to_owned())),
         project_files: Arc::new(palyra_ports::NoProjectFiles),
         clock: Arc::new(clock.clone()),
@@ -197,6 +198,7 @@ impl ToolRuntime for ChangeTool {
             output_bytes_total: 7,
             executor: ToolExecutor::Internal,
             isolation: Isolation::DescriptorRelative,
+            taints: Taints::NONE,
         };
         async move { Ok(outcome) }.boxed()
     }

@@ -11,6 +11,7 @@ use super::{
     access_entries as access, approval_entries as approval, client_tool_entries as client_tool,
     component_entries as component, effect_entries as effect, job_entries as job, log_entries as log,
     model_entries as model, policy_entries as policy, project_entries as project, proof_entries as proof,
+    memory_entries as memory, model_entries as model, policy_entries as policy, proof_entries as proof,
     run_entries as run, session_entries as session, skill_entries as skill, tool_entries as tool,
     vault_entries as vault,
 };
@@ -90,6 +91,8 @@ decoders! {
         ComponentRemoved => component::decode_removed(facts),
         ProjectRulesAccepted => project::decode_accepted(facts, payload),
         ProjectRulesWithdrawn => project::decode_withdrawn(facts),
+        MemorySaved => memory::decode_saved(facts, payload),
+        MemoryForgotten => memory::decode_forgotten(facts),
     }
     tape {
         RunStarted => run::decode_started(facts, payload),

@@ -12,6 +12,7 @@ use super::{
     access_entries as access, approval_entries as approval, client_tool_entries as client_tool,
     component_entries as component, effect_entries as effect, job_entries as job, log_entries as log,
     model_entries as model, policy_entries as policy, project_entries as project, proof_entries as proof,
+    memory_entries as memory, model_entries as model, policy_entries as policy, proof_entries as proof,
     run_entries as run, session_entries as session, skill_entries as skill, tool_entries as tool,
     vault_entries as vault,
 };
@@ -45,6 +46,7 @@ pub fn encode(event: &JournalEvent) -> Result<CodedEvent, NotStorable> {
         JournalEvent::Component(event) => component::encode(event),
         JournalEvent::Job(event) => job::encode(event),
         JournalEvent::Vault(event) => vault::encode(event),
+        JournalEvent::Memory(event) => memory::encode(event),
         JournalEvent::Tape(TapeEvent::Run(event)) => encode_run(event),
         JournalEvent::Tape(TapeEvent::Model(event)) => model::encode(event),
         JournalEvent::Tape(TapeEvent::Tool(event)) => encode_tool(event),

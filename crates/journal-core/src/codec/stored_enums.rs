@@ -6,6 +6,7 @@ use palyra_types::effect::{EffectResolution, OutputRest};
 use palyra_types::event::{
     ContextSource, DropReason, HeldCause, LoopGuard, NextAttempt, UnknownOutcomeCause,
 };
+use palyra_types::memory::{ForgetCause, MemoryAuthor};
 use palyra_types::model::{FinishReason, ModelFailureClass, UsageSource};
 use palyra_types::posture::Posture;
 use palyra_types::project_file::ProjectFileStanding;
@@ -84,6 +85,8 @@ stored_enum!(ReasoningEffort, ReasoningEffort, None Minimal Low Medium High Extr
 stored_enum!(AnswerVerbosity, AnswerVerbosity, Low Medium High);
 stored_enum!(CallsPerAnswer, CallsPerAnswer, One Several);
 stored_enum!(UnlockOutcome, UnlockOutcome, Opened Wrong);
+stored_enum!(MemoryAuthor, MemoryAuthor, Person Model);
+stored_enum!(ForgetCause, ForgetCause, Person Model Ended);
 stored_enum!(UsageSource, UsageSource, Reported Estimated);
 stored_enum!(DropReason, DropReason, Window);
 stored_enum!(ContextSource, ContextSource,

@@ -27,6 +27,7 @@ use palyra_types::event::{
     ToolStarted, UnknownOutcomeCause,
 };
 use palyra_types::job::{JobEnd, JobEvent, JobNumber};
+use palyra_types::memory::{ForgetCause, MemoryAuthor, MemoryEvent, MemorySaved, MemoryScope, MemorySource};
 use palyra_types::model::{ModelFailureClass, ModelRef, ProviderContinuation, ResponseFormat};
 use palyra_types::posture::{Posture, PostureScope};
 use palyra_types::project_file::{ProjectFile, ProjectFileStanding};
@@ -42,8 +43,8 @@ use palyra_types::tool::{
 };
 use palyra_types::vault::{SecretPut, SecretUsed, UnlockOutcome, VaultEvent};
 use palyra_types::{
-    AgentId, ApprovalId, Attempt, EffectId, Epoch, ErrorCode, LogId, PrincipalId, Redacted, RunId, Seq,
-    SessionId, SkillId, StoredGrantId, TapeSeq, Timestamp, TokenId, UndoId,
+    AgentId, ApprovalId, Attempt, EffectId, Epoch, ErrorCode, LogId, MemoryId, PrincipalId, Redacted, RunId,
+    Seq, SessionId, SkillId, StoredGrantId, TapeSeq, Timestamp, TokenId, UndoId,
 };
 
 use self::access::access_kinds;
@@ -125,6 +126,7 @@ fn one_of_each_kind() -> Vec<(EventKind, &'static str, JournalEvent)> {
     events.extend(policy_events());
     events.extend(job_events());
     events.extend(vault_events());
+    events.extend(memory_events());
     events.extend(tape.into_iter().map(|entry| entry.event));
     events.extend(others.map(JournalEvent::Tape));
     events.extend(client_tools::client_tool_events().map(JournalEvent::Tape));
@@ -268,6 +270,22 @@ fn policy_events() -> Vec<JournalEvent> {
         JournalEvent::Policy(PolicyEvent::PostureChanged(changed)),
         JournalEvent::Policy(PolicyEvent::ShadowCounted(policies::shadow(3, 9))),
     ]
+}
+
+fn memory_events() -> Vec<JournalEvent> {
+    let saved = MemorySaved {
+        memory: MemoryId::from_parts(9, 10),
+        scope: MemoryScope::PrincipalRoot(Redacted::cleaned("/home/me/work".into())),
+        author: MemoryAuthor::Model,
+        via: Surface::Console,
+        source: Some(MemorySource { run: RunId::from_parts(8, 9), tape_seq: TapeSeq(12) }),
+        taints: Taints::WORKSPACE.with(Taints::WEB),
+        expires: Some(Timestamp(7_000_000)),
+        supersedes: Some(MemoryId::from_parts(9, 8)),
+        text: "the build needs a nightly compiler".into(),
+    };
+    let forgotten = MemoryEvent::Forgotten { memory: saved.memory, cause: ForgetCause::Person };
+    vec![MemoryEvent::Saved(saved).into(), forgotten.into()]
 }
 
 fn vault_events() -> Vec<JournalEvent> {
@@ -648,7 +666,12 @@ fn decoding_undoes_encoding_and_facts_hold_no_content() {
             seen.insert(coded.kind);
         }
     }
-    assert_eq!(seen.len(), EventKind::ALL.len() - 4, "all kinds but the journal's own were made");
+    let missing: Vec<_> = EventKind::ALL.iter().filter(|kind| !seen.contains(&kind.number())).collect();
+    assert_eq!(
+        seen.len(),
+        EventKind::ALL.len() - 4,
+        "all kinds but the journal's own were made: {missing:?}"
+    );
 }
 
 #[test]

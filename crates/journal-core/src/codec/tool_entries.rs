@@ -139,6 +139,7 @@ pub(super) fn encode_finished(finished: &ToolFinished) -> EncodedParts {
             executor: finished.executor.to_stored(),
             isolation: finished.isolation.to_stored(),
             attested: attested_to_stored(&finished.attested),
+            taints: finished.taints.0,
         },
         &store::ToolFinishedPayload { output: finished.output.expose().clone() },
     )
@@ -156,6 +157,7 @@ pub(super) fn decode_finished(facts: &[u8], payload: &[u8]) -> ReadResult<TapeEv
         duration: Duration::from_micros(facts.duration),
         executor: StoredEnum::from_stored(facts.executor)?,
         isolation: StoredEnum::from_stored(facts.isolation)?,
+        taints: Taints(facts.taints),
         output: Redacted::from_stored(payload.output),
     })))
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use palyra_journal::JournalStore;
-use palyra_journal_core::families::principals;
+use palyra_journal_core::families::{memories, principals};
 use palyra_journal_core::family::QueryFamilies;
 use palyra_ports::maintain_journal::MaintainJournal;
 use palyra_ports::{
@@ -11,10 +11,12 @@ use palyra_ports::{
     JournalAppendRequest, NewEntry, ReadTape,
 };
 use palyra_testkit::JournalReads;
+use palyra_testkit::journal_suite::memories::item;
 use palyra_testkit::journal_suite::samples::{self, SampleRun};
 use palyra_types::access::{CredentialKind, PrincipalKind};
 use palyra_types::attachment::{Attachment, AttachmentBody, Blob, BlobRef};
 use palyra_types::event::{AccessEvent, JournalEvent, LogEvent, RunEvent, TapeEvent, TokenCreated};
+use palyra_types::memory::{MemoryEvent, MemorySaved, MemorySource};
 use palyra_types::proof::{ErasureReason, SeqRange};
 use palyra_types::run::{InputDelivery, UserInput};
 use palyra_types::session::SessionRef;
@@ -219,6 +221,31 @@ async fn an_open_run_is_not_erased() {
     assert!(page.entries.iter().all(|entry| entry.content == ContentState::Present));
     let unknown = ErasureSubject::Run(RunId::from_parts(77, 77));
     assert_eq!(journal.find(unknown).await.unwrap(), palyra_ports::ErasurePlan::default());
+}
+
+/// The text of an item goes with the run that it was learned from, from the disk too; the item of another run stays.
+#[tokio::test]
+async fn what_was_learned_from_a_run_is_erased_with_it() {
+    const LEARNED: &str = "canary-learned-from-a-run";
+    let folder = Folder::new();
+    let journal = folder.open();
+    let principal = samples::principal(0);
+    let mut run = SampleRun::new(samples::session(principal, 0), 0);
+    journal.append(samples::append(vec![run.started("x"), run.finished()])).await.unwrap();
+    let learned = |number, text, run| {
+        let source = Some(MemorySource { run, tape_seq: TapeSeq(1) });
+        outside(principal, MemoryEvent::Saved(MemorySaved { source, ..item(number, text) }).into())
+    };
+    let other = RunId::from_parts(77, 77);
+    let entries = vec![learned(1, LEARNED, run.run), learned(2, "stays", other)];
+    journal.append(samples::append(entries)).await.unwrap();
+    let receipt = erase(&journal, ErasureSubject::Run(run.run)).await.unwrap();
+    assert_eq!(receipt.erased, 3);
+    let items = journal.query(move |rows, log| memories::of_principal(rows, log, principal)).await.unwrap();
+    let texts: Vec<&str> = items.iter().map(|one| one.saved.text.expose().as_str()).collect();
+    assert_eq!(texts, ["", "stays"]);
+    journal.close().await;
+    assert_eq!(search(&folder.state_dir(), &[LEARNED]), [].into());
 }
 
 #[tokio::test]

@@ -13,6 +13,7 @@ use palyra_journal_core::families::effects::EffectFamily;
 use palyra_journal_core::families::epochs::{EpochFamily, EpochRow};
 use palyra_journal_core::families::input_keys::InputKeyFamily;
 use palyra_journal_core::families::kinds_seen::{KindSeenFamily, SeenKind};
+use palyra_journal_core::families::memories::MemoryFamily;
 use palyra_journal_core::families::postures::PostureFamily;
 use palyra_journal_core::families::principals::PrincipalFamily;
 use palyra_journal_core::families::project_rules::ProjectRulesFamily;
@@ -27,6 +28,7 @@ use palyra_journal_core::families::undos::{UndoFamily, UndoStage};
 use palyra_journal_core::families::{
     FAMILIES, FamilySet, agents, approvals, bookmarks, components, deleted_responses, effects, epochs,
     input_keys, kinds_seen, postures, principals, project_rules, resets, runs, sessions, shadows, skills,
+    input_keys, kinds_seen, memories, postures, principals, resets, runs, sessions, shadows, skills,
     stored_grants, tokens, undos,
 };
 use palyra_journal_core::family::{
@@ -44,7 +46,8 @@ use palyra_testkit::family_oracle::FamilyOracle;
 use palyra_testkit::journal_suite::project_rules::accepted;
 use palyra_testkit::journal_suite::random_appends::RandomAppends;
 use palyra_testkit::journal_suite::{
-    components as component_samples, policies as policy_samples, samples, skills as skill_samples,
+    components as component_samples, memories as memory_samples, policies as policy_samples, samples,
+    skills as skill_samples,
 };
 use palyra_types::access::{AccessScope, CredentialKind, PrincipalKind, Role, ScopeSet};
 use palyra_types::approval::{ApprovalRecord, ApprovalState};
@@ -56,6 +59,7 @@ use palyra_types::event::{
     PolicyEvent, RunEvent, SessionEvent, TapeEvent, TokenCreated, ToolEvent,
 };
 use palyra_types::job::{JobEvent, JobState};
+use palyra_types::memory::{ForgetCause, MemoryEvent, MemoryRecord, MemorySaved};
 use palyra_types::posture::{Posture, PostureScope};
 use palyra_types::project_file::AcceptedProjectFileRecord;
 use palyra_types::proof::{ErasureReason, SeqRange};
@@ -65,7 +69,8 @@ use palyra_types::skill::{SkillEvent, SkillFault};
 use palyra_types::tape::JournalEventRecord;
 use palyra_types::tool::EffectContract;
 use palyra_types::{
-    AgentId, Epoch, PrincipalId, Redacted, RunId, Seq, SkillId, TapeSeq, Timestamp, TokenId, UndoId, UtcDay,
+    AgentId, Epoch, MemoryId, PrincipalId, Redacted, RunId, Seq, SkillId, TapeSeq, Timestamp, TokenId,
+    UndoId, UtcDay,
 };
 
 use crate::busy_runs::busy_run;
@@ -124,6 +129,7 @@ fn answers(rows: &mut dyn RowStore, entries: &Entries) -> Result<Answers, StoreF
         ("posture", lines(postures::records(rows, &mut log)?, |one| one.change.tool.expose().clone())),
         ("bookmark", bookmarks_of(rows, &mut log)?),
         ("project_rules", project_rules_of(rows, &mut log)?),
+        ("memory", lines(memories_of(rows, &mut log)?, |one| one.saved.text.expose().clone())),
         ("deleted_response", lines(deleted_responses_of(rows)?, |_| String::new())),
         ("undo", lines(undos::open(rows, &mut log)?, |_| String::new())),
         ("shadow", lines(counts, |_| String::new())),
@@ -302,6 +308,38 @@ fn expected_bookmarks(oracle: &FamilyOracle) -> Vec<(Seq, Bookmark)> {
     (0..10).flat_map(of).collect()
 }
 
+/// Returns the lists of all principals, then every item that random entries name, by its id.
+fn memories_of(rows: &mut dyn RowStore, log: &mut dyn LogView) -> Result<Vec<MemoryRecord>, StoreFault> {
+    let principals = || (0..10_u32).map(|n| samples::principal(n.into()));
+    let mut found = Vec::new();
+    for principal in principals() {
+        found.extend(memories::of_principal(rows, log, principal)?);
+    }
+    for principal in principals() {
+        for n in 0..MEMORIES {
+            found.extend(memories::record(rows, log, principal, memory(n))?);
+        }
+    }
+    Ok(found)
+}
+
+fn expected_memories(oracle: &FamilyOracle) -> Vec<MemoryRecord> {
+    let principals = || (0..10_u32).map(|n| samples::principal(n.into()));
+    let of = |principal| oracle.memories.iter().filter(move |item| item.principal == principal);
+    let listed = principals().flat_map(|one| of(one).filter(|item| item.forgotten.is_none()));
+    let named = principals().flat_map(|one| {
+        (0..MEMORIES).flat_map(move |n| of(one).filter(move |item| item.saved.memory == memory(n)))
+    });
+    listed.chain(named).cloned().collect()
+}
+
+/// Ids of items that random entries name, from 1 on.
+const MEMORIES: u64 = 8;
+
+fn memory(number: u64) -> MemoryId {
+    MemoryId::from_parts(11, number.into())
+}
+
 /// Returns what the oracle says.
 fn expected(entries: &Entries) -> Answers {
     let oracle = FamilyOracle::of(entries);
@@ -330,6 +368,7 @@ fn expected(entries: &Entries) -> Answers {
         ("posture", lines(oracle.postures.values(), |one| one.change.tool.expose().clone())),
         ("bookmark", lines(expected_bookmarks(&oracle), |(_, one)| one.name.expose().clone())),
         ("project_rules", lines(expected_rules(&oracle), |one| one.file.path.expose().clone())),
+        ("memory", lines(expected_memories(&oracle), |one| one.saved.text.expose().clone())),
         ("deleted_response", lines(expected_deleted, |_| String::new())),
         ("undo", lines(&oracle.undos, |_| String::new())),
         ("shadow", lines(counts, |_| String::new())),
@@ -482,6 +521,12 @@ fn named_again(entropy: &FixedEntropy, seq: Seq, step: u64) -> Vec<NewEntry> {
         SessionEvent::ResponseDeleted { run: RunId::from_parts(90, below(3).into()) }.into(),
         PolicyEvent::ProjectRulesAccepted(accepted(&format!("{step}/AGENTS.md"))).into(),
         PolicyEvent::ProjectRulesWithdrawn(Seq(seq.0.saturating_sub(EVENTS_PER_STEP * below(3)) + 10)).into(),
+        MemoryEvent::Saved(MemorySaved {
+            supersedes: Some(memory(below(MEMORIES))),
+            ..memory_samples::item(below(MEMORIES).into(), &format!("item {step}"))
+        })
+        .into(),
+        MemoryEvent::Forgotten { memory: memory(below(MEMORIES)), cause: ForgetCause::Person }.into(),
     ];
     let entry = |event| {
         let time = Timestamp(5_000_000 + i64::try_from(below(1_000)).unwrap());
@@ -489,6 +534,7 @@ fn named_again(entropy: &FixedEntropy, seq: Seq, step: u64) -> Vec<NewEntry> {
             event,
             JournalEvent::Session(SessionEvent::BookmarkRemoved(_) | SessionEvent::ResponseDeleted { .. })
                 | JournalEvent::Policy(PolicyEvent::ProjectRulesWithdrawn(_))
+                | JournalEvent::Memory(_)
         );
         let principal = samples::principal(if removes { below(2) } else { 0 }.into());
         NewEntry { time, principal, session: None, run: None, event }
@@ -795,6 +841,35 @@ fn faults_of_the_rest() -> Vec<Fault> {
     ]
 }
 
+fn faults_of_memory() -> Vec<Fault> {
+    vec![
+        fault!(MemoryFamily, "a forgotten item stays", |rows, entry| match entry.event {
+            JournalEvent::Memory(MemoryEvent::Forgotten { .. }) => Ok(()),
+            _ => MemoryFamily::fold(rows, entry),
+        }),
+        fault!(MemoryFamily, "an item belongs to another person", |rows, entry| {
+            MemoryFamily::fold(rows, &FoldedEntry { principal: samples::principal(8), ..*entry })
+        }),
+        fault!(MemoryFamily, "nothing is superseded", |rows, entry| match entry.event {
+            JournalEvent::Memory(MemoryEvent::Saved(saved)) => {
+                let saved = MemorySaved { supersedes: None, ..saved.clone() };
+                let event = MemoryEvent::Saved(saved).into();
+                MemoryFamily::fold(rows, &FoldedEntry { event: &event, ..*entry })
+            }
+            _ => MemoryFamily::fold(rows, entry),
+        }),
+        fault!(MemoryFamily, "the last supersession counts", |rows, entry| {
+            if let JournalEvent::Memory(MemoryEvent::Saved(MemorySaved { supersedes: Some(older), .. })) =
+                entry.event
+            {
+                let key = IndexKey::new().bytes(&entry.principal.to_bytes()).bytes(&older.to_bytes());
+                rows.change_by(0, &key, |row| row.superseded_by = None)?;
+            }
+            MemoryFamily::fold(rows, entry)
+        }),
+    ]
+}
+
 fn faults_of_calls() -> Vec<Fault> {
     vec![
         fault!(RunFamily, "calls are not counted", |rows, entry| {
@@ -868,10 +943,9 @@ async fn oracle_memory_and_sqlite_agree_and_every_seeded_fault_is_found() {
         assert_eq!(oracle[table.name], sqlite[table.name], "SQLite: {}", table.name);
         assert_eq!(oracle[table.name], memory[table.name], "memory: {}", table.name);
     }
-    let faults: Vec<Fault> = [faults_of_access(), faults_of_tools(), faults_of_the_rest(), faults_of_calls()]
-        .into_iter()
-        .flatten()
-        .collect();
+    let faults =
+        [faults_of_access(), faults_of_tools(), faults_of_the_rest(), faults_of_memory(), faults_of_calls()];
+    let faults: Vec<Fault> = faults.into_iter().flatten().collect();
     assert!(faults.len() >= 20, "{}", faults.len());
     let hidden = faults.iter().filter(|fault| {
         // A query may fail at a contradiction, which finds the fault as well.

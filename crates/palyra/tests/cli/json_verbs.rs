@@ -363,6 +363,11 @@ fn admin(world: &mut World) {
     world.verb(&["admin", "tasks"]);
     world.home.palyra(&["runs", "bookmarks", "last", "first draft"]).expect(0);
     world.verb(&["runs", "bookmarks"]);
+    world.verb(&["memory", "add", "likes tea"]);
+    world.verb(&["memory", "list"]);
+    world.verb(&["memory", "search", "tea"]);
+    // There is one item, and its id begins so.
+    world.verb(&["memory", "forget", "01"]);
     world.verb(&["admin", "stop"]);
 }
 

@@ -12,6 +12,7 @@ mod scene;
 
 mod exit_codes;
 mod bookmarks;
+mod memory;
 mod closed_outputs;
 mod completions;
 mod json;

@@ -9,6 +9,7 @@ use serde_json::json;
 use super::*;
 use crate::fixture::{ROOT, call, catalog, context, snapshot_of, tool};
 use palyra_types::Redacted;
+use palyra_types::approval::ApproverPresence;
 use palyra_types::posture::Posture;
 
 use crate::posture::PostureRegistry;
@@ -130,7 +131,7 @@ fn what_ships_decides_so() {
         ("run_command", json!({"argv": ["bash", "build.sh"]}), "Ask NeedsApproval High"),
         ("run_command", json!({"argv": ["bash", "build.sh", "--x", "doc", "y"]}), "Ask NeedsApproval High"),
         ("http_fetch", json!({"url": "https://example.com/"}), "Ask NeedsApproval High"),
-        ("memory_write", json!({"text": "x"}), "Ask NeedsApproval Medium"),
+        ("memory_write", json!({"text": "x"}), "Allow Permitted Medium"),
         ("ask_user", json!({"question": "x"}), "Allow Permitted Low"),
         ("use_secret", json!({"name": "x"}), "Deny NoRulePermits High"),
         ("mystery", json!({"text": "x"}), "Deny NoRulePermits Medium"),
@@ -369,6 +370,24 @@ fn the_end_of_a_job_is_not_asked_about() {
         |name: &str| decide_tool_call(&snapshot, &call(name, &json!({"job": "job-1"})), &evidence()).verdict;
     assert_eq!(verdict("stop_job"), ToolVerdict::Allow);
     assert_eq!(verdict("stop_jobs"), ToolVerdict::Ask, "the control: another tool of this contract");
+}
+
+/// What a run has read could have told it what to remember.
+#[test]
+fn only_a_run_that_has_read_nothing_remembers_unasked() {
+    let snapshot = snapshot_of(ToolPolicyRules::shipped());
+    let verdict = |taints, approvers| {
+        let mut call = call("memory_write", &json!({"text": "likes tea"}));
+        call.context.taints = taints;
+        call.context.approvers = approvers;
+        decide_tool_call(&snapshot, &call, &evidence()).verdict
+    };
+    assert_eq!(verdict(Taints::NONE, ApproverPresence::Inbox), ToolVerdict::Allow);
+    assert_eq!(verdict(Taints::NONE, ApproverPresence::Nobody), ToolVerdict::Allow);
+    for (label, name) in Taints::NAMED {
+        assert_eq!(verdict(label, ApproverPresence::Inbox), ToolVerdict::Ask, "{name}");
+        assert_eq!(verdict(label, ApproverPresence::Nobody), ToolVerdict::Deny, "{name}");
+    }
 }
 
 #[test]

@@ -16,7 +16,7 @@ use crate::rules::ToolPolicyRules;
 const CAPABILITIES: &str = r#"{"fixtures": [
     {"name": "a command", "tool": "run_command", "arguments": {"argv": ["cargo", "test"]}, "expect": "ask", "by": ["commands"]},
     {"name": "a fetch", "tool": "http_fetch", "arguments": {"url": "https://example.com/"}, "expect": "ask", "by": ["fetches"]},
-    {"name": "a memory", "tool": "memory_write", "arguments": {"text": "likes tea"}, "expect": "ask", "by": ["memories"]},
+    {"name": "a memory", "tool": "memory_write", "arguments": {"text": "likes tea"}, "expect": "ask", "by": ["memories"], "context": {"taints": ["web"]}},
     {"name": "a question", "tool": "ask_user", "arguments": {"question": "Tea?"}, "expect": "allow", "by": ["questions"]},
     {"name": "a secret", "tool": "use_secret", "arguments": {"name": "k"}, "expect": "deny"},
     {"name": "what no rule speaks of", "tool": "mystery", "arguments": {"text": "x"}, "expect": "deny"}

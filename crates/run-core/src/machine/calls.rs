@@ -189,6 +189,7 @@ impl Step {
             execution,
             deadline: call.terms.deadline,
             output_bytes_max: usize::try_from(call.terms.output_bytes_max).unwrap_or(usize::MAX),
+            taints: machine.taints(),
         };
         self.perform(Effect::Execute(grant));
     }

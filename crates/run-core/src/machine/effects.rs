@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use palyra_types::effect::{OutputRest, ToolOutput};
 use palyra_types::event::{ContentDigest, TapeEvent, ToolEvent, ToolFinished, UnknownOutcomeCause};
-use palyra_types::tool::{EffectContract, Isolation, ToolExecutionOutcome, ToolExecutor};
+use palyra_types::tool::{EffectContract, Isolation, Taints, ToolExecutionOutcome, ToolExecutor};
 use palyra_types::{EffectId, ErrorCode, Redacted};
 
 use super::step::Step;
@@ -146,6 +146,7 @@ pub(super) fn record_outcome(
         duration,
         executor: outcome.executor,
         isolation: outcome.isolation,
+        taints: outcome.taints,
         output: outcome.output.clone(),
     })));
 }
@@ -176,6 +177,7 @@ fn record_own_outcome(step: &mut Step, effect: EffectId, own: OwnOutcome, durati
         output_bytes_total: 0,
         executor: ToolExecutor::Internal,
         isolation: Isolation::DescriptorRelative,
+        taints: Taints::NONE,
     };
     record_outcome(step, effect, &outcome, ContentDigest::default(), duration);
 }

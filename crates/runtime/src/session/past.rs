@@ -43,7 +43,7 @@ impl TaintsRead {
             self.of_calls.insert(decided.effect, decided.taints);
         } else if let TapeEvent::Tool(ToolEvent::Finished(finished)) = event {
             let of_call = self.of_calls.remove(&finished.effect).unwrap_or_default();
-            self.taints = self.taints.with(of_call);
+            self.taints = self.taints.with(of_call).with(finished.taints);
         } else if matches!(event, TapeEvent::Run(RunEvent::ClientToolsAnswered(_))) {
             self.taints = self.taints.with(Taints::TOOL);
         }

@@ -15,7 +15,9 @@ use palyra_runtime::{Caller, RequestError};
 use palyra_testkit::scripted_tools::{ACT, CHANGE};
 use palyra_testkit::{Script, ScriptedTools};
 use palyra_types::approval::{ApprovalDecision, ApprovalState};
-use palyra_types::tool::{Isolation, RawToolOutcome, ToolCatalog, ToolExecutionOutcome, ToolExecutor};
+use palyra_types::tool::{
+    Isolation, RawToolOutcome, Taints, ToolCatalog, ToolExecutionOutcome, ToolExecutor,
+};
 use palyra_types::{ApprovalId, Content, ErrorCode, RunId};
 
 use crate::approval_calls::{ask, asked, asking, asking_rig, waiting};
@@ -131,6 +133,7 @@ impl ToolRuntime for FileTool {
                 output_bytes_total: 0,
                 executor: ToolExecutor::Internal,
                 isolation: Isolation::DescriptorRelative,
+                taints: Taints::NONE,
             })
         }
         .boxed()

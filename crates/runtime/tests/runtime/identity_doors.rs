@@ -9,6 +9,7 @@ use std::time::Duration;
 use palyra_admin::AdminError;
 use palyra_admin::access::TokenRequest;
 use palyra_admin::agents::AgentChange;
+use palyra_admin::memories::{MemoryFilter, NewMemory};
 use palyra_runtime::RequestError;
 use palyra_runtime::approvals::{ApprovalReply, RememberRequest, RememberScope};
 
@@ -74,6 +75,7 @@ const DOORS: &[(&str, Door)] = &[
     ("grant_stored.matcher.origin", Request("the address of a rule")),
     ("grant_stored.tool", Earlier),
     ("input_received.input.attachments.media_type", Request("its media type")),
+    ("memory_saved.scope.root", Request("the folder of an item")),
     ("model_message.continuation.model", Daemon),
     ("model_message.model", Daemon),
     ("model_message.response_id", Model),
@@ -223,6 +225,13 @@ async fn refused_settings(rig: &Rig, found: &mut BTreeSet<String>) {
     ] {
         found.insert(named(rig.gateway.agents.create(rig.me(), change).await));
     }
+    let item = NewMemory {
+        text: "likes tea".into(),
+        scope: MemoryFilter::Folder(Content::new(format!("/{SECRET}").into())),
+        lifetime: None,
+        replaces: None,
+    };
+    found.insert(named(rig.gateway.admin.memories.save(rig.me(), item).await));
     for (name, tools) in [(SECRET, "look"), ("notes", SECRET)] {
         let text = format!("---\nname: {name}\ndescription: Does it.\nallowed-tools: {tools}\n---\nLook.\n");
         let source = format!("/home/me/{name}");

@@ -58,6 +58,7 @@ mod client_tools;
 mod components;
 mod identities;
 mod identity_doors;
+mod memories;
 mod marks;
 
 mod shadow;

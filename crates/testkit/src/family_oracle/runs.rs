@@ -46,6 +46,7 @@ impl Records {
             | JournalEvent::Skill(_)
             | JournalEvent::Job(_)
             | JournalEvent::Vault(_)
+            | JournalEvent::Memory(_)
             | JournalEvent::Log(_)
             | JournalEvent::Effect(EffectEvent::UndoRequested(_) | EffectEvent::UndoFinished { .. })
             | JournalEvent::Unknown { .. } => {}

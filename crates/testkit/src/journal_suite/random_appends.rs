@@ -28,7 +28,7 @@ use palyra_types::sampling::{
     AnswerVerbosity, CallsPerAnswer, ReasoningEffort, SamplingNumber, SamplingOptions,
 };
 use palyra_types::session::{BranchPoint, SessionRef};
-use palyra_types::tool::{Isolation, Parallelism, ToolConduct, ToolExecutor, ToolName, ToolVerdict};
+use palyra_types::tool::{Isolation, Parallelism, Taints, ToolConduct, ToolExecutor, ToolName, ToolVerdict};
 use palyra_types::{
     AgentId, Attempt, EffectId, ErrorCode, PrincipalId, Redacted, RunId, Seq, SessionId, TapeSeq, Timestamp,
     TokenId,
@@ -41,6 +41,7 @@ use crate::JournalReads;
 mod approval_events;
 mod client_tools;
 mod components;
+mod memories;
 mod policies;
 mod skills;
 mod variants;
@@ -124,6 +125,7 @@ impl RandomAppends {
                 all.push(exposed(&found, |one| one.file.path.expose().clone()));
             }
         }
+        memories::records(journal, &mut all).await;
         let deleted = deleted(journal).await;
         // As with bookmarks.
         if !deleted.is_empty() {
@@ -158,7 +160,8 @@ impl RandomAppends {
     fn outside_sessions(&mut self) -> NewEntry {
         let token = TokenId::from_parts(1, self.below(4).into());
         let agent = AgentId::from_parts(1, self.below(4).into());
-        let event = match self.below(14) {
+        let event = match self.below(17) {
+            14 | 15 => JournalEvent::Memory(self.memory_event()),
             13 => JournalEvent::Component(self.component_event()),
             12 => JournalEvent::Vault(self.vault_event()),
             10 | 11 => self.policy_event(),
@@ -168,7 +171,7 @@ impl RandomAppends {
                 by: self.principal(),
             }),
             6 | 7 => self.undo_event(),
-            0 => JournalEvent::Access(self.principal_event()),
+            0 | 16 => JournalEvent::Access(self.principal_event()),
             1 => JournalEvent::Access(AccessEvent::TokenCreated(TokenCreated {
                 token,
                 sha256: self.digest(),
@@ -506,6 +509,7 @@ impl RandomAppends {
                 duration: self.span(),
                 executor: ToolExecutor::Internal,
                 isolation: Isolation::DescriptorRelative,
+                taints: self.one_of(&[Taints::NONE, Taints::WEB]),
                 output: self.text(),
             })),
             _ => TapeEvent::Tool(ToolEvent::OutcomeUnknown { effect, cause: self.one_of(&UNKNOWN) }),

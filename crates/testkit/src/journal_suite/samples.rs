@@ -223,6 +223,7 @@ impl SampleRun {
             duration: Duration::from_micros(1_234),
             executor: ToolExecutor::Internal,
             isolation: Isolation::DescriptorRelative,
+            taints: Taints::NONE,
             output: Redacted::cleaned(output.to_owned()),
         })))
     }

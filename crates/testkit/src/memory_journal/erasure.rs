@@ -10,6 +10,7 @@ use palyra_ports::{
     NewEntry, ReadError, Redactor,
 };
 use palyra_types::event::{EffectEvent, JournalEvent, LogEvent};
+use palyra_types::memory::MemoryEvent;
 use palyra_types::proof::SeqRange;
 use palyra_types::tape::ContentState;
 use palyra_types::{PrincipalId, RunId, Seq, Timestamp};
@@ -57,9 +58,15 @@ impl EraseJournal for MemoryJournal {
     }
 }
 
-/// Returns whether an entry outside of tapes says what became of an effect of a run.
+/// Returns whether an entry outside of tapes says what became of an effect of a run, or what was learned from it.
 fn says_of(entry: &MemoryEntry, run: RunId) -> bool {
-    matches!(&entry.new.event, JournalEvent::Effect(EffectEvent::Settled(settled)) if settled.run == run)
+    match &entry.new.event {
+        JournalEvent::Effect(EffectEvent::Settled(settled)) => settled.run == run,
+        JournalEvent::Memory(MemoryEvent::Saved(saved)) => {
+            saved.source.is_some_and(|source| source.run == run)
+        }
+        _ => false,
+    }
 }
 
 fn plan(state: &mut JournalState, wanted: impl Fn(&MemoryEntry) -> bool) -> ErasurePlan {

@@ -81,7 +81,8 @@ async fn a_repetition_follows_both_contracts_the_declared_and_the_decided() {
             (Probe, Probe, true),
             (Probe, Pure, true),
             (Opaque, Pure, false),
-            (EffectContract::Local, Pure, false),
+            (EffectContract::Local, EffectContract::Local, true),
+            (EffectContract::Local, Opaque, false),
         ] {
             let tools = make(declared);
             assert_eq!(again(&tools, decided).await.is_ok(), runs, "{declared:?} {decided:?}");

@@ -9,6 +9,7 @@ use super::{
 };
 use crate::component::ComponentEvent;
 use crate::job::JobEvent;
+use crate::memory::MemoryEvent;
 use crate::skill::SkillEvent;
 use crate::vault::VaultEvent;
 
@@ -100,7 +101,8 @@ macro_rules! kinds {
             #[must_use]
             pub fn kind(&self) -> Option<EventKind> {
                 use JournalEvent::{
-                    Access, Agent, Component, Effect, Job, Log, Policy, Session, Skill, Tape, Unknown, Vault,
+                    Access, Agent, Component, Effect, Job, Log, Memory, Policy, Session, Skill, Tape, Unknown,
+                    Vault,
                 };
                 match self {
                     $($log_group($log_event) => Some(EventKind::$log),)*
@@ -173,6 +175,8 @@ kinds! {
         ComponentRemoved = 0x80B1, "component_removed": Component(ComponentEvent::Removed { .. }),
         ProjectRulesAccepted = 0x8100, "project_rules_accepted": Policy(PolicyEvent::ProjectRulesAccepted(_)),
         ProjectRulesWithdrawn = 0x8101, "project_rules_withdrawn": Policy(PolicyEvent::ProjectRulesWithdrawn(_)),
+        MemorySaved = 0x8110, "memory_saved": Memory(MemoryEvent::Saved(_)),
+        MemoryForgotten = 0x8111, "memory_forgotten": Memory(MemoryEvent::Forgotten { .. }),
     }
     tape {
         RunStarted = 0x0040, "run_started": Run(RunEvent::Started { .. }),

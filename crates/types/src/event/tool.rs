@@ -156,6 +156,8 @@ pub struct ToolFinished {
     pub executor: ToolExecutor,
     /// What isolated it.
     pub isolation: Isolation,
+    /// What the output brings beside what was decided of it; none in older entries.
+    pub taints: Taints,
     /// What the model reads.
     pub output: Redacted<String>,
 }
@@ -216,7 +218,7 @@ content_rows! {
             }
             ToolEvent::Finished(ToolFinished {
                 effect: _, attested: _, failure: _, output_digest: _, output_bytes_total: _, duration: _,
-                executor: _, isolation: _, output,
+                executor: _, isolation: _, taints: _, output,
             }) => walk.text(Prose, "output", output),
             ToolEvent::OutcomeUnknown { effect: _, cause: _ } => {}
             ToolEvent::EffectResolved { effect: _, resolution: _, by: _, note } => {

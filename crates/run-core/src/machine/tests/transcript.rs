@@ -424,6 +424,7 @@ fn finished(effect: u32, failure: Option<ErrorCode>, output: &str) -> TapeEvent 
         duration: std::time::Duration::ZERO,
         executor: ToolExecutor::Internal,
         isolation: Isolation::DescriptorRelative,
+        taints: Taints::NONE,
         output: Redacted::cleaned(output.to_owned()),
     }))
 }

@@ -8,7 +8,9 @@ use futures::FutureExt;
 use palyra_ports::{CancelFlag, EffectKey, ExecuteToolError, OutputSink, Supervision};
 use palyra_run_core::{ExecutionAttempt, Grant, RunInput};
 use palyra_types::event::UnknownOutcomeCause;
-use palyra_types::tool::{EffectContract, Isolation, RawToolOutcome, ToolExecutionOutcome, ToolExecutor};
+use palyra_types::tool::{
+    EffectContract, Isolation, RawToolOutcome, Taints, ToolExecutionOutcome, ToolExecutor,
+};
 use palyra_types::{EffectId, ErrorCode, Redacted};
 use tokio_util::sync::CancellationToken;
 
@@ -55,8 +57,9 @@ async fn report(
         Ok(outcome) => {
             let output = run_context.ports.redactor.redact(outcome.output).text;
             let output_digest = palyra_ledger::content_digest(salt, output.expose().as_bytes());
-            let RawToolOutcome { failure, output_bytes_total, executor, isolation, .. } = outcome;
-            let outcome = ToolExecutionOutcome { failure, output, output_bytes_total, executor, isolation };
+            let RawToolOutcome { failure, output_bytes_total, executor, isolation, taints, .. } = outcome;
+            let outcome =
+                ToolExecutionOutcome { failure, output, output_bytes_total, executor, isolation, taints };
             RunInput::ToolFinished { effect, outcome, output_digest, duration }
         }
         Err(cause) => RunInput::ToolOutcomeLost { effect, cause },
@@ -140,6 +143,7 @@ fn failed(code: ErrorCode, output: &str) -> RawToolOutcome {
         output_bytes_total: 0,
         executor: ToolExecutor::Internal,
         isolation: Isolation::DescriptorRelative,
+        taints: Taints::NONE,
     }
 }
 

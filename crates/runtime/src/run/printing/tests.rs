@@ -5,7 +5,7 @@ use palyra_testkit::PassThrough;
 use palyra_types::Content;
 use palyra_types::effect::OutputRest;
 use palyra_types::event::{ContentDigest, UnknownOutcomeCause};
-use palyra_types::tool::{Isolation, ToolExecutionOutcome, ToolExecutor};
+use palyra_types::tool::{Isolation, Taints, ToolExecutionOutcome, ToolExecutor};
 
 use super::*;
 
@@ -99,6 +99,7 @@ fn what_was_printed_is_shown_however_quick_the_call_was() {
             output_bytes_total: bytes_total,
             executor: ToolExecutor::Process,
             isolation: Isolation::Isolated,
+            taints: Taints::NONE,
         };
         let output_digest = ContentDigest([0; 32]);
         let duration = std::time::Duration::ZERO;

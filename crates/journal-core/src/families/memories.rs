@@ -1,0 +1,188 @@
+//! Items of memory: one row for each that was saved; its words are in the entry that saved it.
+//!
+//! Invariant: every key begins with a principal or is the run that an item was learned from, and every query takes the
+//! principal, so no query finds an item of another one.
+
+use palyra_types::event::JournalEvent;
+use palyra_types::memory::{MemoryEvent, MemoryRecord, MemorySaved};
+use palyra_types::{MemoryId, PrincipalId, RunId, Seq, Timestamp};
+
+use crate::family::{
+    Family, FamilyCache, FamilyIndex, FamilyTable, FoldedEntry, IndexKey, KeyRange, LogView, RowId, RowStore,
+    RowsPerKey, ScanOrder, StoreFault, StoredRow, find_row, scan_rows,
+};
+
+/// The family.
+pub struct MemoryFamily;
+
+/// What is known of an item beside its entry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MemoryRow {
+    /// Its id.
+    pub memory: MemoryId,
+    /// Whose it is.
+    pub principal: PrincipalId,
+    /// The run that it was learned from.
+    pub run: Option<RunId>,
+    /// The item that took its place.
+    pub superseded_by: Option<MemoryId>,
+    /// Since when it is not used any more.
+    pub forgotten: Option<Timestamp>,
+}
+
+#[derive(Clone, PartialEq, prost::Message)]
+struct MemoryFacts {
+    #[prost(bytes = "vec", tag = "1")]
+    memory: Vec<u8>,
+    #[prost(bytes = "vec", tag = "2")]
+    principal: Vec<u8>,
+    #[prost(bytes = "vec", optional, tag = "3")]
+    run: Option<Vec<u8>>,
+    #[prost(bytes = "vec", optional, tag = "4")]
+    superseded_by: Option<Vec<u8>>,
+    #[prost(sint64, optional, tag = "5")]
+    forgotten: Option<i64>,
+}
+
+const BY_MEMORY: usize = 0;
+const OF_PRINCIPAL: usize = 1;
+
+fn key(principal: PrincipalId, memory: MemoryId) -> IndexKey {
+    of(principal).bytes(&memory.to_bytes())
+}
+
+fn of(principal: PrincipalId) -> IndexKey {
+    IndexKey::new().bytes(&principal.to_bytes())
+}
+
+impl Family for MemoryFamily {
+    const TABLE: &'static FamilyTable = &FamilyTable {
+        name: "memory",
+        version: 1,
+        indexes: &[
+            FamilyIndex { name: "by_memory", rows_per_key: RowsPerKey::One },
+            FamilyIndex { name: "of_principal", rows_per_key: RowsPerKey::Many },
+            FamilyIndex { name: "of_run", rows_per_key: RowsPerKey::Many },
+        ],
+        content: &[],
+    };
+
+    const HAS_FIXED_KEYS: bool = true;
+
+    type Row = MemoryRow;
+
+    fn facts(row: &MemoryRow) -> Vec<u8> {
+        prost::Message::encode_to_vec(&MemoryFacts {
+            memory: row.memory.to_bytes().to_vec(),
+            principal: row.principal.to_bytes().to_vec(),
+            run: row.run.map(|run| run.to_bytes().to_vec()),
+            superseded_by: row.superseded_by.map(|newer| newer.to_bytes().to_vec()),
+            forgotten: row.forgotten.map(|time| time.0),
+        })
+    }
+
+    fn load(stored: &StoredRow) -> Option<MemoryRow> {
+        let facts = <MemoryFacts as prost::Message>::decode(stored.facts.as_slice()).ok()?;
+        let id = |bytes: Vec<u8>| -> Option<[u8; 16]> { bytes.try_into().ok() };
+        let run = facts.run.map(|run| Some(RunId::from_bytes(id(run)?)));
+        let newer = facts.superseded_by.map(|newer| Some(MemoryId::from_bytes(id(newer)?)));
+        Some(MemoryRow {
+            memory: MemoryId::from_bytes(id(facts.memory)?),
+            principal: PrincipalId::from_bytes(id(facts.principal)?),
+            run: if let Some(run) = run { Some(run?) } else { None },
+            superseded_by: if let Some(newer) = newer { Some(newer?) } else { None },
+            forgotten: facts.forgotten.map(Timestamp),
+        })
+    }
+
+    fn index(row: &MemoryRow, index: usize) -> Option<IndexKey> {
+        match index {
+            BY_MEMORY => Some(key(row.principal, row.memory)),
+            OF_PRINCIPAL => row.forgotten.is_none().then(|| of(row.principal)),
+            _ => row.run.map(|run| IndexKey::new().bytes(&run.to_bytes())),
+        }
+    }
+
+    fn fold(rows: &mut FamilyCache<'_, Self>, entry: &FoldedEntry<'_>) -> Result<(), StoreFault> {
+        match entry.event {
+            JournalEvent::Memory(MemoryEvent::Saved(saved)) => save(rows, entry, saved),
+            JournalEvent::Memory(MemoryEvent::Forgotten { memory, cause: _ }) => {
+                rows.change_by(BY_MEMORY, &key(entry.principal, *memory), |row| {
+                    row.forgotten.get_or_insert(entry.time);
+                })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Folds a saved item. The first one with an id counts, so that a repeated save changes nothing.
+fn save(
+    rows: &mut FamilyCache<'_, MemoryFamily>,
+    entry: &FoldedEntry<'_>,
+    saved: &MemorySaved,
+) -> Result<(), StoreFault> {
+    let principal = entry.principal;
+    if rows.find(BY_MEMORY, &key(principal, saved.memory))?.is_some() {
+        return Ok(());
+    }
+    let row = MemoryRow {
+        memory: saved.memory,
+        principal,
+        run: saved.source.map(|source| source.run),
+        superseded_by: None,
+        forgotten: None,
+    };
+    rows.insert(entry, row)?;
+    let Some(older) = saved.supersedes.filter(|older| *older != saved.memory) else { return Ok(()) };
+    rows.change_by(BY_MEMORY, &key(principal, older), |row| {
+        row.superseded_by.get_or_insert(saved.memory);
+    })
+}
+
+/// Returns the items of a principal that were not forgotten, oldest first; one that was erased has no text.
+///
+/// # Errors
+/// [`StoreFault`] when the store fails, or a row contradicts its entry.
+pub fn of_principal(
+    rows: &mut dyn RowStore,
+    log: &mut dyn LogView,
+    principal: PrincipalId,
+) -> Result<Vec<MemoryRecord>, StoreFault> {
+    let range = KeyRange::of_prefix(of(principal));
+    let found = scan_rows::<MemoryFamily>(rows, OF_PRINCIPAL, range, ScanOrder::Ascending, usize::MAX)?;
+    found.into_iter().map(|(id, row)| logged(log, id, row)).collect()
+}
+
+/// Returns an item of a principal, also one that was forgotten.
+///
+/// # Errors
+/// [`StoreFault`] when the store fails, or a row contradicts its entry.
+pub fn record(
+    rows: &mut dyn RowStore,
+    log: &mut dyn LogView,
+    principal: PrincipalId,
+    memory: MemoryId,
+) -> Result<Option<MemoryRecord>, StoreFault> {
+    let found = find_row::<MemoryFamily>(rows, BY_MEMORY, &key(principal, memory))?;
+    found.map(|(id, row)| logged(log, id, row)).transpose()
+}
+
+fn logged(log: &mut dyn LogView, id: RowId, row: MemoryRow) -> Result<MemoryRecord, StoreFault> {
+    let seq = Seq::from(id);
+    let entry = log.entry(seq)?;
+    let contradiction = StoreFault::Contradiction { seq };
+    match entry.event {
+        JournalEvent::Memory(MemoryEvent::Saved(saved)) if entry.principal == row.principal => {
+            Ok(MemoryRecord {
+                saved,
+                principal: row.principal,
+                seq,
+                created: entry.time,
+                superseded_by: row.superseded_by,
+                forgotten: row.forgotten,
+            })
+        }
+        _ => Err(contradiction),
+    }
+}

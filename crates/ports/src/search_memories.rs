@@ -1,0 +1,140 @@
+//! Finding items of memory, and what tools may do with the memory of the principal for whom their run works.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use palyra_types::memory::MemoryRecord;
+use palyra_types::tool::Taints;
+use palyra_types::{
+    Content, EffectId, ErrorCode, MemoryId, PrincipalId, Redacted, RunId, SessionId, Timestamp,
+};
+
+/// Ranks items of memory by what they say.
+pub trait SearchMemories: Send + Sync {
+    /// Returns those of the given items that have to do with the text, best first.
+    ///
+    /// Only the items of the request are looked at: whose they are and where they hold was decided before.
+    fn rank(&self, request: MemoryRanking) -> BoxFuture<'static, Vec<MemoryId>>;
+
+    /// Drops all texts that it remembers; the next request brings what is left of them.
+    fn forget_texts(&self) {}
+}
+
+/// Which items to rank.
+#[derive(Debug, Clone)]
+pub struct MemoryRanking {
+    /// Whose all items are.
+    pub principal: PrincipalId,
+    /// What to look for.
+    pub text: Content<String>,
+    /// The items.
+    pub items: Arc<[MemoryRecord]>,
+    /// At most so many are returned.
+    pub limit: usize,
+    /// When it is asked for.
+    pub now: Timestamp,
+}
+
+/// What tools may do with memory. Every method acts for the principal of the call and for no other one.
+pub trait UseMemories: Send + Sync {
+    /// Returns the items that hold where the call is made and have to do with the text, best first; the newest ones
+    /// where the text is empty.
+    fn search(
+        &self,
+        call: MemoryCall,
+        text: Content<String>,
+        limit: usize,
+    ) -> BoxFuture<'static, Result<Vec<MemoryRecord>, MemoryRefusal>>;
+
+    /// Saves an item with what the run of the call has read. An item that says the same where it holds is returned
+    /// instead, so a repeated call saves nothing twice.
+    fn save(
+        &self,
+        call: MemoryCall,
+        draft: MemoryDraft,
+    ) -> BoxFuture<'static, Result<MemoryRecord, MemoryRefusal>>;
+
+    /// Stops using an item; one that is not used any more stays so.
+    fn forget(
+        &self,
+        call: MemoryCall,
+        memory: MemoryId,
+    ) -> BoxFuture<'static, Result<MemoryRecord, MemoryRefusal>>;
+
+    /// Returns conversations of the principal whose title or inputs hold every word of the text, newest first.
+    fn search_sessions(
+        &self,
+        call: MemoryCall,
+        text: Content<String>,
+        limit: usize,
+    ) -> BoxFuture<'static, Result<Vec<FoundSession>, MemoryRefusal>>;
+}
+
+/// The call of a tool on whose behalf memory is used. Everything in it comes from the call's grant.
+#[derive(Debug, Clone)]
+pub struct MemoryCall {
+    /// For whom the run works.
+    pub principal: PrincipalId,
+    /// The conversation.
+    pub session: SessionId,
+    /// The run.
+    pub run: RunId,
+    /// The call.
+    pub effect: EffectId,
+    /// The folder in which the run works.
+    pub root: PathBuf,
+    /// What the run has read.
+    pub taints: Taints,
+}
+
+/// An item to save.
+#[derive(Debug, Clone)]
+pub struct MemoryDraft {
+    /// What to remember.
+    pub text: Content<String>,
+    /// Where it holds.
+    pub reach: MemoryReach,
+    /// After how long it is not used any more; `None` for never.
+    pub lifetime: Option<Duration>,
+    /// The item that it takes the place of.
+    pub replaces: Option<MemoryId>,
+}
+
+/// Where an item is to hold, as a call says it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum MemoryReach {
+    /// In every conversation of the principal.
+    #[default]
+    Everywhere,
+    /// In this conversation.
+    Session,
+    /// In conversations that work in this folder.
+    Folder,
+}
+
+/// A conversation that was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoundSession {
+    /// Its id.
+    pub session: SessionId,
+    /// Its title, where it has one.
+    pub title: Redacted<String>,
+    /// When it was used last.
+    pub updated: Timestamp,
+    /// The beginning of its first input.
+    pub first_input: Redacted<String>,
+    /// The beginning of the latest input that holds the words.
+    pub matched: Redacted<String>,
+}
+
+/// Why memory was not used as a call asked.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct MemoryRefusal {
+    /// The stable code.
+    pub code: ErrorCode,
+    /// Why, and what to do; without content.
+    pub message: String,
+}

@@ -1,0 +1,141 @@
+//! The tools of memory: looking for what is remembered, remembering and forgetting, looking for conversations.
+//!
+//! Owns their declarations and what a model reads of an item. Knows no store: memory is a port, which is there once a
+//! gateway is. Invariant: whose memory it is comes from the grant, never from an argument. Begin at [`MemoryTools`].
+
+mod memory_search;
+mod memory_write;
+mod session_search;
+mod shown;
+
+use std::sync::Arc;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use palyra_ports::search_memories::{MemoryCall, MemoryRefusal, UseMemories};
+use palyra_tool_kit::{CallError, CallFailure, CallResult, InvalidArguments, Tool, ToolInvocation, ToolSet};
+use palyra_types::ErrorCode;
+use palyra_types::tool::ToolSpec;
+use serde::de::DeserializeOwned;
+use tokio::sync::watch;
+
+/// One tool: what it declares, and what a call does.
+struct MemoryTool {
+    spec: fn() -> ToolSpec,
+    run: fn(Arc<dyn UseMemories>, ToolInvocation) -> BoxFuture<'static, CallResult>,
+}
+
+const TOOLS: [MemoryTool; 3] = [
+    MemoryTool { spec: memory_search::spec, run: |memory, call| memory_search::run(memory, call).boxed() },
+    MemoryTool { spec: memory_write::spec, run: |memory, call| memory_write::run(memory, call).boxed() },
+    MemoryTool { spec: session_search::spec, run: |memory, call| session_search::run(memory, call).boxed() },
+];
+
+/// Returns what the tools of memory say of themselves, without any that could be called.
+#[must_use]
+pub fn memory_tool_specs() -> Vec<ToolSpec> {
+    TOOLS.iter().map(|row| (row.spec)()).collect()
+}
+
+/// The memory that the tools use. Clones share it.
+#[derive(Clone)]
+pub struct MemoryAccess(Arc<watch::Sender<Option<Arc<dyn UseMemories>>>>);
+
+impl Default for MemoryAccess {
+    fn default() -> Self {
+        Self(Arc::new(watch::channel(None).0))
+    }
+}
+
+impl MemoryAccess {
+    /// Says which memory is used from now on; calls that came before it begin.
+    pub fn use_memory(&self, memory: Arc<dyn UseMemories>) {
+        self.0.send_replace(Some(memory));
+    }
+
+    /// Waits for the memory: runs that a restart caught call tools before the gateway is there.
+    async fn memory(&self) -> Option<Arc<dyn UseMemories>> {
+        let mut known = self.0.subscribe();
+        let memory = known.wait_for(Option::is_some).await.ok()?;
+        memory.clone()
+    }
+}
+
+/// The tools of memory. Cheap to clone.
+#[derive(Clone)]
+pub struct MemoryTools {
+    tools: ToolSet,
+    access: MemoryAccess,
+}
+
+impl Default for MemoryTools {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl MemoryTools {
+    /// Makes the tools; they wait until they are given a memory.
+    #[must_use]
+    pub fn new() -> Self {
+        let access = MemoryAccess::default();
+        let tools = ToolSet::new(TOOLS.iter().map(|row| row.tool(&access)).collect());
+        Self { tools, access }
+    }
+
+    /// Returns the tools, to be joined with others.
+    #[must_use]
+    pub fn tools(&self) -> ToolSet {
+        self.tools.clone()
+    }
+
+    /// Returns where the memory is given to them.
+    #[must_use]
+    pub fn access(&self) -> MemoryAccess {
+        self.access.clone()
+    }
+}
+
+impl MemoryTool {
+    fn tool(&self, access: &MemoryAccess) -> Tool {
+        let (run, access) = (self.run, access.clone());
+        Tool::waiting((self.spec)(), move |invocation| {
+            let access = access.clone();
+            async move {
+                match access.memory().await {
+                    Some(memory) => run(memory, invocation).await,
+                    None => Err(CallError::NotStarted(CallFailure::new(
+                        ErrorCode::ShuttingDown,
+                        "the daemon is about to stop, so memory cannot be used".to_owned(),
+                    ))),
+                }
+            }
+        })
+    }
+}
+
+fn call_of(invocation: &ToolInvocation) -> MemoryCall {
+    MemoryCall {
+        principal: invocation.used_by.principal,
+        session: invocation.session,
+        run: invocation.used_by.run,
+        effect: invocation.used_by.effect,
+        root: invocation.workspace_root.clone(),
+        taints: invocation.taints,
+    }
+}
+
+fn arguments_of<T: DeserializeOwned>(invocation: &ToolInvocation) -> Result<T, CallError> {
+    palyra_tool_kit::parse(&invocation.arguments).map_err(|_| invalid(InvalidArguments::MESSAGE))
+}
+
+fn refused(refusal: MemoryRefusal) -> CallError {
+    CallError::Failed(CallFailure::new(refusal.code, refusal.message))
+}
+
+fn invalid(message: &str) -> CallError {
+    CallError::Failed(CallFailure::new(ErrorCode::ToolArgumentsInvalid, message.to_owned()))
+}
+
+#[cfg(test)]
+mod tests;
