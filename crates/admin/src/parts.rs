@@ -5,9 +5,7 @@ use std::sync::Arc;
 use palyra_journal_core::family::ReadFamilies;
 use palyra_ports::{
     Clock, ComponentStore, Entropy, EraseJournal, KeptFiles, MaintainJournal, ProjectFiles, ReadTape,
-    Recorder, Redactor, SecretStore, SkillFolders, ToolRuntime, Workspaces,
-    Clock, ComponentStore, Entropy, EraseJournal, KeptFiles, MaintainJournal, ReadTape, Recorder, Redactor,
-    SearchMemories, SecretStore, SkillFolders, ToolRuntime, Workspaces,
+    Recorder, Redactor, SearchMemories, SecretStore, SkillFolders, ToolRuntime, Workspaces,
 };
 
 /// One adapter per port.

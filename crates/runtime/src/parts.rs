@@ -7,10 +7,8 @@ use palyra_journal_core::families::{runs, sessions};
 use palyra_journal_core::family::{QueryFamilies, ReadFamilies};
 use palyra_ports::{
     Clock, ComponentStore, Entropy, EraseJournal, KeptFiles, MaintainJournal, ProjectFiles, ProveJournal,
-    ReadError, ReadTape, Recorder, Redactor, RestoreFiles, SecretStore, SkillFolders, ToolRuntime,
-    Clock, ComponentStore, Entropy, EraseJournal, KeptFiles, MaintainJournal, ProveJournal, ReadError,
-    ReadTape, Recorder, Redactor, RestoreFiles, SearchMemories, SecretStore, SkillFolders, ToolRuntime,
-    Workspaces,
+    ReadError, ReadTape, Recorder, Redactor, RestoreFiles, SearchMemories, SecretStore, SkillFolders,
+    ToolRuntime, Workspaces,
 };
 use palyra_types::run::RunRecord;
 use palyra_types::session::{OrchestratorSessionRecord, SessionRef};

@@ -15,6 +15,7 @@ mod act;
 mod exchange;
 mod routes;
 mod assistant;
+mod request_words;
 mod perform;
 mod refusal;
 mod image;
@@ -37,6 +38,7 @@ pub use behaviour::Behaviour;
 pub use exchange::{Dialect, Vendor};
 pub use fault::{Fault, RetryAfter};
 pub use reply::Reply;
+pub use request_words::{without_tags, without_time};
 
 /// What a server has seen so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -11,9 +11,8 @@ use super::field::{EncodedParts, MalformedEvent, UnreadableEvent, check_version}
 use super::{
     access_entries as access, approval_entries as approval, client_tool_entries as client_tool,
     component_entries as component, effect_entries as effect, job_entries as job, log_entries as log,
-    model_entries as model, policy_entries as policy, project_entries as project, proof_entries as proof,
-    memory_entries as memory, model_entries as model, policy_entries as policy, proof_entries as proof,
-    run_entries as run, session_entries as session, skill_entries as skill, tool_entries as tool,
+    memory_entries as memory, model_entries as model, policy_entries as policy, project_entries as project,
+    proof_entries as proof, run_entries as run, session_entries as session, skill_entries as skill, tool_entries as tool,
     vault_entries as vault,
 };
 

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::image;
 use super::reply::Reply;
+use super::request_words::{without_tags, without_time};
 
 /// What was said last, and what may be used to answer.
 struct LastMessage<'a> {
@@ -24,8 +25,8 @@ pub(super) fn assist(body: &Value) -> Reply {
         return say(&instance(schema, &heard.text).to_string());
     }
     if heard.is_result {
-        let lines: Vec<&str> =
-            heard.text.lines().map(str::trim).filter(|line| !line.is_empty()).take(3).collect();
+        let found = without_tags(&heard.text);
+        let lines: Vec<&str> = found.lines().map(str::trim).filter(|line| !line.is_empty()).take(3).collect();
         return say(&format!("The file says: {}", lines.join(" / ")));
     }
     if !heard.images.is_empty() {
@@ -63,8 +64,10 @@ impl<'a> LastMessage<'a> {
 /// Returns the text of a content: a string, or the text among its blocks.
 fn said(content: &Value) -> String {
     match content {
-        Value::String(text) => text.clone(),
-        Value::Array(blocks) => blocks.iter().filter_map(|block| block["text"].as_str()).collect(),
+        Value::String(text) => without_time(text).to_owned(),
+        Value::Array(blocks) => {
+            blocks.iter().filter_map(|block| block["text"].as_str()).map(without_time).collect()
+        }
         _ => String::new(),
     }
 }
