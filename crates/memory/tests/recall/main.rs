@@ -1,0 +1,4 @@
+//! Quality of recall on a labelled set of items and queries.
+
+mod labelled_set;
+mod set_form;
