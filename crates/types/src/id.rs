@@ -144,6 +144,10 @@ ulid_id!(
     /// Names one taking back of what a run changed.
     UndoId
 );
+ulid_id!(
+    /// Names one item of a principal's memory.
+    MemoryItemId
+);
 
 macro_rules! counter {
     ($(#[$doc:meta])* $name:ident($int:ty)) => {

@@ -53,8 +53,8 @@ pub mod state_dir;
 pub use error_class::ErrorClass;
 pub use error_code::ErrorCode;
 pub use id::{
-    AgentId, ApprovalId, Attempt, ComponentId, EffectId, Epoch, LogId, PrincipalId, RunId, Seq, SessionId,
-    SkillId, StoredGrantId, TapeSeq, TimedId, TokenId, UndoId,
+    AgentId, ApprovalId, Attempt, ComponentId, EffectId, Epoch, LogId, MemoryItemId, PrincipalId, RunId, Seq,
+    SessionId, SkillId, StoredGrantId, TapeSeq, TimedId, TokenId, UndoId,
 };
 pub use redacted::{Content, Redacted};
 pub use time::{BootTime, Timestamp, UtcDay};

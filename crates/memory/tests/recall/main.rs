@@ -2,3 +2,4 @@
 
 mod labelled_set;
 mod set_form;
+mod quality;
