@@ -1,7 +1,7 @@
 //! Measures search among 100,000 items and embedding, beside an anchor: copying the bytes of all vectors.
 //!
 //! Run it as `cargo run --profile dist -p palyra-memory --example recall_bench`; figures of another profile mean little.
-#![expect(clippy::print_stdout, clippy::disallowed_methods, reason = "a program of its own, which measures")]
+#![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a program of its own, which measures")]
 
 use std::hint::black_box;
 use std::sync::Arc;

@@ -24,9 +24,9 @@ const THRESHOLDS: [RecallThreshold; 3] = [
     RecallThreshold { minimum: f32::MIN, paraphrases_min: 54, keywords_min: 98, false_answers_max: 100 },
     RecallThreshold {
         minimum: ASKED_RELEVANCE_MIN,
-        paraphrases_min: 1,
+        paraphrases_min: 38,
         keywords_min: 98,
-        false_answers_max: 100,
+        false_answers_max: 78,
     },
     RecallThreshold {
         minimum: UNASKED_RELEVANCE_MIN,
@@ -107,7 +107,7 @@ impl SearchMethod {
 
     /// Returns the minimum with the best recall among those with few enough false answers, on the half for tuning.
     fn tuned(&self, false_answers_max: usize) -> f32 {
-        let mut scores: Vec<f32> = self.answers.iter().filter_map(|answers| best_score(answers)).collect();
+        let mut scores: Vec<f32> = self.answers.iter().map(Vec::as_slice).filter_map(best_score).collect();
         scores.sort_unstable_by(f32::total_cmp);
         let mut best = (0, f32::MAX);
         for score in scores {
@@ -121,7 +121,7 @@ impl SearchMethod {
     }
 }
 
-fn best_score(answers: &Answers) -> Option<f32> {
+fn best_score(answers: &[(&'static str, f32)]) -> Option<f32> {
     answers.iter().map(|(_, score)| *score).max_by(f32::total_cmp)
 }
 
