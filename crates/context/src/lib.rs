@@ -16,3 +16,5 @@ pub mod plan;
 pub mod prompt;
 
 pub mod system_texts;
+
+pub mod references;
