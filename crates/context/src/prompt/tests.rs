@@ -110,7 +110,7 @@ fn a_round_goes_with_its_results() {
 
 #[test]
 fn instructions_and_catalogue_take_their_place_in_the_window() {
-    let with_fixed = |catalog_bytes| {
+    let with_fixed = |catalog_bytes: usize| {
         let history = [past(3, 100)];
         let inputs = inputs(20 + catalog_bytes, &history, vec![user("now")], 100);
         assemble(PromptInputs { instructions_digest: [1; 32], catalog_digest: [2; 32], ..inputs })
