@@ -5,7 +5,6 @@
 //!
 //! Invariant: an item that fails has an error of its own and changes no other item. Begin at [`scan_references`].
 
-mod error;
 mod target;
 mod scan;
 mod call;
@@ -14,78 +13,23 @@ mod render;
 mod preview;
 
 pub use call::{MEMORY_TOOL, PlannedItem, RUN_TOOL, ReferenceCall, plan_calls};
-pub use error::ReferenceError;
-pub use fit::{ItemFit, ReferenceLimits, fit_items};
+pub use fit::{ItemFit, fit_items};
 pub use preview::{PreviewItem, ReferencePreview, preview_context_references};
 pub use render::{
     ReferenceItem, ReferenceOutcome, ResolvedReferences, TAG_BEGIN, TAG_END, render_context_reference_prompt,
 };
 pub use scan::{FoundReference, ScannedInput, SurplusReferences, TextSpan, scan_references};
 
-/// References of one input that are resolved, at most. Each one that is written counts, equal ones too.
-pub const REFERENCES_MAX: usize = 8;
+use palyra_types::context_reference::ReferenceKind;
 
 /// Bytes of what a reference names, at most.
 pub const TARGET_BYTES_MAX: usize = 8192;
-
-/// Estimated tokens of one item that a model is shown, at most.
-pub const ITEM_TOKENS_MAX: u64 = 8192;
-
-/// Estimated tokens of all items of one input that a model is shown, at most.
-pub const TOTAL_TOKENS_MAX: u64 = 24_576;
 
 /// Estimated tokens below which an item is left out instead of cut: less than this says little.
 pub const CUT_ITEM_TOKENS_MIN: u64 = 128;
 
 /// Levels of a folder that are listed.
 pub const FOLDER_DEPTH: u64 = 2;
-
-/// What kind of material a reference names.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum ReferenceKind {
-    /// `@file:PATH`, with lines as `@file:PATH:FROM-TO`.
-    File,
-    /// `@folder:PATH`.
-    Folder,
-    /// `@diff` or `@diff:PATH`: changes that are not staged.
-    Diff,
-    /// `@staged` or `@staged:PATH`: changes that are staged.
-    Staged,
-    /// `@url:ADDRESS`.
-    Url,
-    /// `@memory:QUERY`.
-    Memory,
-    /// `@run:ID`: the answer of another run.
-    Run,
-}
-
-impl ReferenceKind {
-    /// Every kind.
-    pub const ALL: [Self; 7] =
-        [Self::File, Self::Folder, Self::Diff, Self::Staged, Self::Url, Self::Memory, Self::Run];
-
-    /// Returns the word behind the `@`. None begins with another one.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::File => "file",
-            Self::Folder => "folder",
-            Self::Diff => "diff",
-            Self::Staged => "staged",
-            Self::Url => "url",
-            Self::Memory => "memory",
-            Self::Run => "run",
-        }
-    }
-
-    /// Returns whether the word alone is a reference.
-    fn may_be_bare(self) -> bool {
-        match self {
-            Self::Diff | Self::Staged => true,
-            Self::File | Self::Folder | Self::Url | Self::Memory | Self::Run => false,
-        }
-    }
-}
 
 /// Lines of a file, from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -4,11 +4,12 @@
 //! their spelling, and names of credentials. Everything else is decided by policy and by the tool itself. Begin at
 //! [`plan_calls`].
 
+use palyra_types::context_reference::ReferenceError;
 use palyra_types::path_reading::{PathProblem, PathReading};
 use palyra_types::places::{folded, is_credential};
 use serde_json::{Value, json};
 
-use super::{ContextReference, FOLDER_DEPTH, FoundReference, LineRange, ReferenceError};
+use super::{ContextReference, FOLDER_DEPTH, FoundReference, LineRange};
 
 const FILE_TOOL: &str = "read_file";
 const FOLDER_TOOL: &str = "list_dir";

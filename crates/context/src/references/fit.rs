@@ -3,36 +3,10 @@
 //! Pure and total. Items are served in the order in which they are written; one that does not fit whole is cut, and left
 //! out where too little of it would remain. Begin at [`fit_items`].
 
+use palyra_types::context_reference::ReferenceLimits;
 use palyra_types::model::BYTES_PER_TOKEN_ESTIMATED;
 
-use super::{CUT_ITEM_TOKENS_MIN, ITEM_TOKENS_MAX, TOTAL_TOKENS_MAX};
-
-/// A model is shown at most one part in this many of its window as references of one input.
-const WINDOW_PART: u64 = 4;
-
-/// Estimated tokens of the items of one input, at most.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct ReferenceLimits {
-    /// Of one item.
-    pub item_tokens: u64,
-    /// Of all.
-    pub total_tokens: u64,
-}
-
-impl Default for ReferenceLimits {
-    fn default() -> Self {
-        Self { item_tokens: ITEM_TOKENS_MAX, total_tokens: TOTAL_TOKENS_MAX }
-    }
-}
-
-impl ReferenceLimits {
-    /// Returns the limits for a model with this window.
-    #[must_use]
-    pub fn for_window(window_tokens: u64) -> Self {
-        let total_tokens = TOTAL_TOKENS_MAX.min(window_tokens / WINDOW_PART);
-        Self { item_tokens: ITEM_TOKENS_MAX.min(total_tokens), total_tokens }
-    }
-}
+use super::CUT_ITEM_TOKENS_MIN;
 
 /// How much of an item is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -2,10 +2,11 @@
 //!
 //! Computed by the rules by which they are rendered, so that the two agree.
 
+use palyra_types::context_reference::{ReferenceError, ReferenceKind};
 use palyra_types::model::BYTES_PER_TOKEN_ESTIMATED;
 
 use super::fit::ItemFit;
-use super::{ReferenceError, ReferenceItem, ReferenceKind, ReferenceOutcome, ResolvedReferences};
+use super::{ReferenceItem, ReferenceOutcome, ResolvedReferences};
 
 /// What one item costs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

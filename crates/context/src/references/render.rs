@@ -5,11 +5,11 @@
 //! person wrote it, on one line. Begin at [`render_context_reference_prompt`].
 
 use palyra_types::Redacted;
+use palyra_types::context_reference::{REFERENCES_MAX, ReferenceError, ReferenceKind, ReferenceLimits};
 use palyra_types::data_delimiter::DataDelimiter;
 use palyra_types::model::BYTES_PER_TOKEN_ESTIMATED;
 
-use super::fit::{ItemFit, ReferenceLimits, fit_items};
-use super::{REFERENCES_MAX, ReferenceError, ReferenceKind};
+use super::fit::{ItemFit, fit_items};
 use crate::data_key::{DataKey, DataPart};
 
 /// Begins the outer element.

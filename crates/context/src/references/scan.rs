@@ -3,8 +3,10 @@
 //! Total: any text has a result, and it takes time in proportion to its length. Invariant: spans are in order, do not
 //! overlap, and begin and end at characters; all text outside of them is plain. Begin at [`scan_references`].
 
+use palyra_types::context_reference::{REFERENCES_MAX, ReferenceError, ReferenceKind};
+
+use super::ContextReference;
 use super::target::{WrittenTarget, is_wide_punctuation};
-use super::{ContextReference, REFERENCES_MAX, ReferenceError, ReferenceKind};
 
 /// A part of a text, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -137,22 +139,23 @@ fn read_reference(text: &str, sign: usize) -> Option<FoundReference> {
             let end = bare_end + 1 + target.bytes;
             (target.reference(kind), end)
         }
-        None if kind.may_be_bare() && ends_word(behind_word) => (bare_reference(kind), bare_end),
+        None if ends_word(behind_word) => (Ok(bare_reference(kind)?), bare_end),
         None => return None,
     };
     let span = TextSpan { start: sign, end };
     Some(FoundReference { span, written: text[sign..end].to_owned(), kind, reference })
 }
 
-fn bare_reference(kind: ReferenceKind) -> Result<ContextReference, ReferenceError> {
+/// Returns what the word of a kind is without a target; `None` when it is plain text.
+fn bare_reference(kind: ReferenceKind) -> Option<ContextReference> {
     match kind {
-        ReferenceKind::Diff => Ok(ContextReference::Diff { path: None }),
-        ReferenceKind::Staged => Ok(ContextReference::Staged { path: None }),
+        ReferenceKind::Diff => Some(ContextReference::Diff { path: None }),
+        ReferenceKind::Staged => Some(ContextReference::Staged { path: None }),
         ReferenceKind::File
         | ReferenceKind::Folder
         | ReferenceKind::Url
         | ReferenceKind::Memory
-        | ReferenceKind::Run => Err(ReferenceError::InvalidTarget),
+        | ReferenceKind::Run => None,
     }
 }
 

@@ -3,7 +3,9 @@
 //! Invariant: a target in quotes is everything between them; one without quotes ends at a space, and punctuation at its
 //! end belongs to the sentence around it.
 
-use super::{ContextReference, LineRange, ReferenceError, ReferenceKind, TARGET_BYTES_MAX};
+use palyra_types::context_reference::{ReferenceError, ReferenceKind};
+
+use super::{ContextReference, LineRange, TARGET_BYTES_MAX};
 
 /// The longest name of a run: `last~N` and ids are shorter.
 const RUN_CHARS_MAX: usize = 32;

@@ -1,5 +1,6 @@
 //! Which texts are references, which calls they are, and how a model reads what came of them.
 
+use palyra_types::context_reference::{REFERENCES_MAX, ReferenceError, ReferenceLimits, TOTAL_TOKENS_MAX};
 use palyra_types::data_delimiter::DataDelimiter;
 use palyra_types::model::BYTES_PER_TOKEN_ESTIMATED;
 use palyra_types::path_reading::PATH_BYTES_MAX;

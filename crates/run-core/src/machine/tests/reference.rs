@@ -165,6 +165,7 @@ fn run_fact(event: &RunEvent) -> Fact {
         RunEvent::ClientToolsOffered(_)
         | RunEvent::ClientToolsCalled(_)
         | RunEvent::ClientToolsAnswered(_) => unreachable!("these runs have tools"),
+        RunEvent::ReferencesExpanded(_) => unreachable!("these inputs have no references"),
         RunEvent::CancelRequested { reason, .. } => Fact::StopWanted(*reason),
         RunEvent::Finished(finished) => Fact::Over(finished.reason),
     }

@@ -2,8 +2,8 @@
 //!
 //! Invariant: names are stable, for clients compare them. Begin at [`ReferenceError`].
 
-use palyra_types::ErrorCode;
-use palyra_types::tool::DecisionReason;
+use crate::ErrorCode;
+use crate::tool::DecisionReason;
 
 /// Why one item has no content. The other items are not affected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
