@@ -39,7 +39,9 @@ impl LoopCounts {
 
     pub(crate) fn evolve(&mut self, event: &TapeEvent) {
         match event {
-            TapeEvent::Run(RunEvent::ReferencesExpanded(expanded)) => self.references.extend(expanded.calls()),
+            TapeEvent::Run(RunEvent::ReferencesExpanded(expanded)) => {
+                self.references.extend(expanded.calls())
+            }
             TapeEvent::Tool(ToolEvent::Proposed(proposed)) => {
                 if !self.references.remove(&proposed.effect) {
                     self.calls.insert(proposed.effect, proposed.call_digest);

@@ -107,9 +107,8 @@ impl ReferenceItem {
                 [tokens_line(bytes), self.enclose(shown, key), cut].into_iter().collect()
             }
             (ReferenceOutcome::Resolved(_), ItemFit::LeftOut) => error_line(ReferenceError::TooLarge),
-            (ReferenceOutcome::SameAs(place), _) => {
-                Redacted::from(place + 1).map(|number| format!(": the same as reference {number}\n"))
-            }
+            (ReferenceOutcome::SameAs(place), _) => Redacted::from(place.saturating_add(1))
+                .map(|number| format!(": the same as reference {number}\n")),
             (ReferenceOutcome::Failed { error, detail }, _) if detail.expose().is_empty() => {
                 error_line(*error)
             }

@@ -112,7 +112,7 @@ fn take(step: &mut Step, input: &RunInput) {
             if limit.is_some_and(|limit| plan.tokens_estimated >= limit) {
                 attempts::nothing_to_leave_out(step);
             } else {
-                step.request_model(*plan, model.clone());
+                step.request_model(plan.clone(), model.clone());
             }
         }
         RunInput::ContextTooLarge => step.finish(
