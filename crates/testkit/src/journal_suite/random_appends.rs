@@ -19,8 +19,8 @@ use palyra_types::effect::{OutputRest, ToolOutput};
 use palyra_types::event::{
     AbandonCause, AccessEvent, ActRefused, AgentEvent, Bookmark, ContentDigest, ContextPlan, ContextSource,
     DropReason, HeldCause, JournalEvent, LoopGuard, ModelEvent, ModelMessage, ModelRequested, NextAttempt,
-    PolicyEvent, RunEvent, RunFinished, RunStarted, SessionEvent, TapeEvent, TokenCreated, ToolDecided,
-    ToolEvent, ToolFinished, ToolProposed, ToolStarted,
+    PlannedSource, PolicyEvent, RunEvent, RunFinished, RunStarted, SessionEvent, TapeEvent, TokenCreated,
+    ToolDecided, ToolEvent, ToolFinished, ToolProposed, ToolStarted,
 };
 use palyra_types::model::{ModelRef, ProviderContinuation, ResponseFormat, TokenUsage, UsageSource};
 use palyra_types::run::{CancelReason, IdempotencyDigest, InputDelivery, RunLimits, Surface, UserInput};
@@ -40,6 +40,7 @@ use crate::JournalReads;
 
 mod approval_events;
 mod client_tools;
+mod references;
 mod components;
 mod policies;
 mod skills;
@@ -300,7 +301,7 @@ impl RandomAppends {
     }
 
     fn run_event(&mut self) -> TapeEvent {
-        match self.below(6) {
+        match self.below(7) {
             0 => TapeEvent::Run(RunEvent::InputReceived {
                 input: self.input(),
                 delivery: self.delivery(),
@@ -321,6 +322,7 @@ impl RandomAppends {
             }),
             3 => TapeEvent::Run(RunEvent::Held { cause: HeldCause::LogReopened }),
             4 => self.client_tool_event(),
+            5 => self.references_event(),
             _ => {
                 let reason = self.one_of(&REASONS);
                 TapeEvent::Run(RunEvent::Finished(RunFinished {
