@@ -8,6 +8,7 @@ mod event;
 mod approval;
 
 mod client_tools;
+mod references;
 
 mod records;
 

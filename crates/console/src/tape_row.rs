@@ -96,7 +96,8 @@ fn kinds_of(event: &Event) -> Vec<&'static str> {
         | Event::ToolOutcomeUnknown(_)
         | Event::EffectResolved(_)
         | Event::ClientToolsCalled(_)
-        | Event::ClientToolsAnswered(_) => vec!["k-tools"],
+        | Event::ClientToolsAnswered(_)
+        | Event::ReferencesExpanded(_) => vec!["k-tools"],
         Event::ApprovalRequested(_)
         | Event::ApprovalVoted(_)
         | Event::ApprovalResolved(_)
@@ -177,6 +178,9 @@ fn content_of(event: &Event) -> RowContent {
         Event::ClientToolsAnswered(answered) => {
             quiet(html! { "The client brought " (answered.results.len()) " results." })
         }
+        Event::ReferencesExpanded(expanded) => quiet(html! {
+            @for item in &expanded.items { div { "Reference " code { (line(&item.written)) } "." } }
+        }),
     }
 }
 

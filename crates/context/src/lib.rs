@@ -20,3 +20,5 @@ pub mod prompt;
 pub mod system_texts;
 
 pub mod project_files;
+
+pub mod references;

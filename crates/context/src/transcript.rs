@@ -10,6 +10,7 @@ use jiff::tz::TimeZone;
 use palyra_types::approval::{ApprovalResolved, ApprovalState, note_behind};
 use palyra_types::attachment::{AttachmentBody, BlobRef, RenderedAttachment};
 use palyra_types::client_tool::{ClientCallId, ClientToolsCalled};
+use palyra_types::context_reference::{ReferenceError, ReferencesExpanded};
 use palyra_types::effect::EffectResolution;
 use palyra_types::event::{
     ApprovalEvent, ClientToolsAnswered, ModelEvent, RunEvent, TapeEvent, ToolEvent, ToolProposed,
@@ -22,6 +23,10 @@ use palyra_types::{Attempt, EffectId, Redacted, RunId, TapeSeq, Timestamp};
 
 use crate::clock_words::in_words;
 use crate::data_key::{DataKey, DataPart};
+use crate::references::scan_references;
+use references::InputReferences;
+
+mod references;
 
 const NOT_RECORDED: &str = "no outcome was recorded for this call; it may not have run";
 const WITHDRAWN: &str = "this call did not run: the question whether it may was withdrawn";
@@ -37,6 +42,8 @@ pub struct Transcript {
     last: TapeSeq,
     data_key: DataKey,
     answering: bool,
+    /// Whether the run has functions of its client.
+    of_client: bool,
     items: Vec<TranscriptItem>,
     /// Said while a model was answering: the next request shows it, after that answer.
     steering: Vec<TranscriptItem>,
@@ -45,16 +52,23 @@ pub struct Transcript {
 
 #[derive(Debug, Clone)]
 enum TranscriptItem {
-    User {
-        text: Redacted<String>,
-        attachments: Vec<RenderedAttachment>,
-        at: Timestamp,
-    },
+    User(TranscriptInput),
     Assistant {
         text: Redacted<String>,
         calls: Vec<TranscriptCall>,
         continuation: Option<Arc<ProviderContinuation>>,
     },
+}
+
+/// What a person said.
+#[derive(Debug, Clone)]
+struct TranscriptInput {
+    /// Its entry.
+    entry: TapeSeq,
+    text: Redacted<String>,
+    attachments: Vec<RenderedAttachment>,
+    references: Option<InputReferences>,
+    at: Timestamp,
 }
 
 #[derive(Debug, Clone)]
@@ -71,7 +85,8 @@ struct TranscriptCall {
 
 #[derive(Debug, Clone)]
 struct TranscriptResult {
-    status: ToolResultStatus,
+    /// Why it failed, as references name it; `None` for success.
+    failure: Option<ReferenceError>,
     text: Redacted<String>,
 }
 
@@ -93,6 +108,7 @@ impl Transcript {
             last: TapeSeq::default(),
             data_key: DataKey::default(),
             answering: false,
+            of_client: false,
             items: Vec::new(),
             steering: Vec::new(),
             open_text: BTreeMap::new(),
@@ -130,19 +146,18 @@ impl Transcript {
                 self.answering = false;
                 self.open_text.remove(attempt);
             }
+            TapeEvent::Run(RunEvent::ReferencesExpanded(expanded)) => self.expand(expanded),
             TapeEvent::Tool(ToolEvent::Proposed(proposed)) => self.propose(proposed),
             TapeEvent::Tool(ToolEvent::Decided(decided)) => match decided.verdict {
                 ToolVerdict::Allow | ToolVerdict::Ask => {}
                 ToolVerdict::Deny => {
-                    self.settle_effect(decided.effect, ToolResultStatus::Failed, decided.explanation.clone());
+                    let failure = Some(ReferenceError::of_denial(decided.reason));
+                    self.settle_effect(decided.effect, failure, decided.explanation.clone());
                 }
             },
             TapeEvent::Tool(ToolEvent::Finished(finished)) => {
-                let status = match finished.failure {
-                    None => ToolResultStatus::Succeeded,
-                    Some(_) => ToolResultStatus::Failed,
-                };
-                self.settle_effect(finished.effect, status, finished.output.clone());
+                let failure = finished.failure.map(ReferenceError::of_failure);
+                self.settle_effect(finished.effect, failure, finished.output.clone());
             }
             TapeEvent::Tool(ToolEvent::OutcomeUnknown { effect, cause }) => {
                 let text = match cause {
@@ -151,18 +166,19 @@ impl Transcript {
                     | UnknownOutcomeCause::Cancelled
                     | UnknownOutcomeCause::ExecutorLost => OUTCOME_UNKNOWN,
                 };
-                self.settle_effect(*effect, ToolResultStatus::Failed, text.into());
+                self.settle_effect(*effect, Some(ReferenceError::Failed), text.into());
             }
             TapeEvent::Approval(ApprovalEvent::Requested(asked)) => self.reopen(asked.effect),
             TapeEvent::Approval(ApprovalEvent::Resolved(resolved)) => self.resolve(resolved),
             TapeEvent::Tool(ToolEvent::EffectResolved { effect, resolution, note, .. }) => {
-                let (status, text) = resolution_text(*resolution);
-                self.settle_effect(*effect, status, note_behind(text, note));
+                let (failure, text) = resolution_text(*resolution);
+                self.settle_effect(*effect, failure, note_behind(text, note));
             }
             TapeEvent::Model(ModelEvent::Requested(_)) => {
                 self.answering = true;
                 self.items.append(&mut self.steering);
             }
+            TapeEvent::Run(RunEvent::ClientToolsOffered(_)) => self.of_client = true,
             TapeEvent::Run(RunEvent::ClientToolsCalled(called)) => self.call_client(called),
             TapeEvent::Run(RunEvent::ClientToolsAnswered(answered)) => self.answer_client(answered),
             TapeEvent::Run(_)
@@ -179,17 +195,7 @@ impl Transcript {
         let mut messages = Vec::new();
         for item in self.items.iter().chain(&self.steering) {
             match item {
-                // Nobody typed nothing, and providers refuse it.
-                TranscriptItem::User { text, attachments, .. }
-                    if text.expose().is_empty() && attachments.is_empty() =>
-                {
-                    messages.push(ChatMessage::user(ERASED_INPUT.into()));
-                }
-                TranscriptItem::User { text, attachments, at } => {
-                    let (text, attachments) = (text.clone(), attachments.clone());
-                    let said = in_words(*at, zone).map(Arc::from);
-                    messages.push(ChatMessage::User { text, attachments, said });
-                }
+                TranscriptItem::User(input) => self.render_input(input, zone, &mut messages),
                 TranscriptItem::Assistant { text, calls, continuation } => {
                     if !text.expose().is_empty() || !calls.is_empty() {
                         self.render(text, continuation.as_ref(), calls, &mut messages);
@@ -200,16 +206,40 @@ impl Transcript {
         messages
     }
 
+    /// Notes what the references of an input became.
+    fn expand(&mut self, expanded: &ReferencesExpanded) {
+        let references = InputReferences::new(expanded, self.last);
+        let items = self.items.iter_mut().chain(&mut self.steering).rev();
+        for item in items {
+            match item {
+                TranscriptItem::User(input) if input.entry == expanded.input => {
+                    input.references = Some(references);
+                    return;
+                }
+                TranscriptItem::User(_) | TranscriptItem::Assistant { .. } => {}
+            }
+        }
+    }
+
     fn propose(&mut self, proposed: &ToolProposed) {
         let name = proposed.tool.expose();
-        self.push_call(TranscriptCall {
+        let call = TranscriptCall {
             key: CallKey::Effect(proposed.effect),
             tool: ToolName::new(if name.is_empty() { ERASED_TOOL } else { name }),
             arguments: object_text(&proposed.arguments),
             edited: None,
             result: None,
             proposed: DataPart { entry: self.last, place: 0 },
-        });
+        };
+        let mut inputs =
+            self.items.iter_mut().chain(&mut self.steering).rev().filter_map(|item| match item {
+                TranscriptItem::User(input) => input.references.as_mut(),
+                TranscriptItem::Assistant { .. } => None,
+            });
+        match inputs.find(|references| references.has_call(proposed.effect)) {
+            Some(references) => references.calls.push(call),
+            None => self.push_call(call),
+        }
     }
 
     fn call_client(&mut self, called: &ClientToolsCalled) {
@@ -227,14 +257,14 @@ impl Transcript {
 
     fn answer_client(&mut self, answered: &ClientToolsAnswered) {
         for (number, output) in answered.span.numbers().zip(&answered.outputs) {
-            self.settle(CallKey::Client(number), ToolResultStatus::Succeeded, output.clone());
+            self.settle(CallKey::Client(number), None, output.clone());
         }
     }
 
     fn push_call(&mut self, call: TranscriptCall) {
         match self.items.last_mut() {
             Some(TranscriptItem::Assistant { calls, .. }) => calls.push(call),
-            Some(TranscriptItem::User { .. }) | None => self.items.push(TranscriptItem::Assistant {
+            Some(TranscriptItem::User(_)) | None => self.items.push(TranscriptItem::Assistant {
                 text: Redacted::default(),
                 calls: vec![call],
                 continuation: None,
@@ -254,7 +284,37 @@ impl Transcript {
             data: None,
             delimiter: self.data_key.delimiter(DataPart { entry: self.last, place }),
         });
-        TranscriptItem::User { text: input.text.clone(), attachments: rendered.collect(), at }
+        TranscriptItem::User(TranscriptInput {
+            entry: self.last,
+            text: input.text.clone(),
+            attachments: rendered.collect(),
+            references: None,
+            at,
+        })
+    }
+
+    /// Shows an input, and its references before it: a person's words are what a model reads last.
+    fn render_input(&self, input: &TranscriptInput, zone: &TimeZone, messages: &mut Vec<ChatMessage>) {
+        let TranscriptInput { text, attachments, references, at, .. } = input;
+        if text.expose().is_empty() && attachments.is_empty() {
+            // Providers refuse an empty message.
+            messages.push(ChatMessage::user(ERASED_INPUT.into()));
+            return;
+        }
+        let shown = references.as_ref().map(|references| references.render(&self.data_key));
+        messages.extend(shown.filter(|shown| !shown.expose().is_empty()).map(ChatMessage::user));
+        let said = in_words(*at, zone).map(Arc::from);
+        let (text, attachments) = (self.shown_words(text), attachments.clone());
+        messages.push(ChatMessage::User { text, attachments, said });
+    }
+
+    /// Returns the words of an input without the second `@` that makes a reference plain text. A run with functions of
+    /// its client has no references, so its words stay as they are.
+    fn shown_words(&self, text: &Redacted<String>) -> Redacted<String> {
+        if self.of_client || !text.expose().contains("@@") {
+            return text.clone();
+        }
+        text.clone().map(|text| scan_references(&text).shown_text(&text))
     }
 
     fn render(
@@ -281,9 +341,11 @@ impl Transcript {
 
     fn result_of(&self, call: &TranscriptCall) -> ChatMessage {
         let result = call.result.clone().unwrap_or_else(|| TranscriptResult {
-            status: ToolResultStatus::Failed,
+            failure: Some(ReferenceError::Failed),
             text: NOT_RECORDED.into(),
         });
+        let status =
+            if result.failure.is_none() { ToolResultStatus::Succeeded } else { ToolResultStatus::Failed };
         let text = match &call.edited {
             None => result.text,
             Some(edited) => {
@@ -294,7 +356,7 @@ impl Transcript {
             call: self.call_id(call.key),
             tool: call.tool.clone(),
             text,
-            status: result.status,
+            status,
             delimiter: self.data_key.delimiter(call.proposed),
         }
     }
@@ -307,13 +369,13 @@ impl Transcript {
         })
     }
 
-    fn settle_effect(&mut self, effect: EffectId, status: ToolResultStatus, text: Redacted<String>) {
-        self.settle(CallKey::Effect(effect), status, text);
+    fn settle_effect(&mut self, effect: EffectId, failure: Option<ReferenceError>, text: Redacted<String>) {
+        self.settle(CallKey::Effect(effect), failure, text);
     }
 
-    fn settle(&mut self, key: CallKey, status: ToolResultStatus, text: Redacted<String>) {
+    fn settle(&mut self, key: CallKey, failure: Option<ReferenceError>, text: Redacted<String>) {
         if let Some(call) = self.call_mut(key) {
-            call.result = Some(TranscriptResult { status, text });
+            call.result = Some(TranscriptResult { failure, text });
         }
     }
 
@@ -331,32 +393,31 @@ impl Transcript {
             ApprovalState::Approved => call.edited = resolved.edited.clone().or(call.edited.take()),
             ApprovalState::Withdrawn => {
                 let text = WITHDRAWN.into();
-                call.result = Some(TranscriptResult { status: ToolResultStatus::Failed, text });
+                call.result = Some(TranscriptResult { failure: Some(ReferenceError::Denied), text });
             }
             ApprovalState::Pending | ApprovalState::Denied | ApprovalState::Expired => {}
         }
     }
 
     fn call_mut(&mut self, key: CallKey) -> Option<&mut TranscriptCall> {
-        let calls = self.items.iter_mut().rev().filter_map(|item| match item {
+        let items = self.items.iter_mut().chain(&mut self.steering).rev();
+        let calls = items.filter_map(|item| match item {
             TranscriptItem::Assistant { calls, .. } => Some(calls),
-            TranscriptItem::User { .. } => None,
+            TranscriptItem::User(input) => input.references.as_mut().map(|references| &mut references.calls),
         });
         calls.flatten().find(|call| call.key == key)
     }
 }
 
 /// Returns what the model is told of a person's word about an effect that was in doubt.
-fn resolution_text(resolution: EffectResolution) -> (ToolResultStatus, &'static str) {
+fn resolution_text(resolution: EffectResolution) -> (Option<ReferenceError>, &'static str) {
     match resolution {
-        EffectResolution::Happened => {
-            (ToolResultStatus::Succeeded, "a person looked: this call took effect; its output is lost")
-        }
+        EffectResolution::Happened => (None, "a person looked: this call took effect; its output is lost"),
         EffectResolution::DidNotHappen => {
-            (ToolResultStatus::Failed, "a person looked: this call did not take effect")
+            (Some(ReferenceError::Failed), "a person looked: this call did not take effect")
         }
         EffectResolution::Retry => (
-            ToolResultStatus::Failed,
+            Some(ReferenceError::Failed),
             "a person looked: this call did not take effect; they want it to be made again, as a new call",
         ),
     }

@@ -13,6 +13,7 @@ mod access_entries;
 mod approval_entries;
 mod attachments;
 mod client_tool_entries;
+mod reference_entries;
 mod effect_entries;
 mod job_entries;
 mod log_entries;

@@ -67,7 +67,10 @@ impl EffectTracker {
             TapeEvent::Tool(ToolEvent::EffectResolved { effect, .. }) => {
                 self.unknown.remove(effect);
             }
-            TapeEvent::Model(ModelEvent::Message(_)) => self.answered_with = self.taints,
+            // References depend on no answer: what was read until then is what their calls can depend on.
+            TapeEvent::Model(ModelEvent::Message(_)) | TapeEvent::Run(RunEvent::ReferencesExpanded(_)) => {
+                self.answered_with = self.taints;
+            }
             TapeEvent::Run(_)
             | TapeEvent::Model(_)
             | TapeEvent::Tool(ToolEvent::Proposed(_) | ToolEvent::Started(_) | ToolEvent::Output(_))

@@ -3,12 +3,15 @@
 use std::time::Duration;
 
 use palyra_types::client_tool::{ClientCallSpan, ClientToolOffer};
+use palyra_types::context_reference::{ReferenceError, ReferenceKind, ReferenceLimits};
 use palyra_types::effect::{EffectPlan, EffectResolution, OutputRest};
 use palyra_types::event::{ContentDigest, ContextPlan, RunStarted, TapeEvent, UnknownOutcomeCause};
 use palyra_types::model::{ModelAnswer, ModelFailureClass, ModelRef, ToolProposal};
 use palyra_types::run::{CancelReason, IdempotencyDigest, UserInput};
 use palyra_types::tool::{ToolDecision, ToolExecutionOutcome};
-use palyra_types::{ApprovalId, Attempt, Content, EffectId, ErrorCode, PrincipalId, Redacted, Timestamp};
+use palyra_types::{
+    ApprovalId, Attempt, Content, EffectId, ErrorCode, PrincipalId, Redacted, TapeSeq, Timestamp,
+};
 
 use crate::grant::{Grant, Intent};
 
@@ -35,6 +38,9 @@ pub enum RunInput {
     /// Answers [`Effect::AssembleContext`]: the input alone is larger than the window of every model
     /// that may be asked.
     ContextTooLarge,
+    /// Answers [`Effect::AssembleContext`] where inputs have references that nothing has resolved: these become calls
+    /// first. Each input comes once, in order.
+    ReferencesExpanded(Vec<ExpandedInput>),
     /// The model said something.
     Text {
         /// The attempt it belongs to.
@@ -181,6 +187,41 @@ pub struct ClientResults {
     pub idempotency: Option<IdempotencyDigest>,
 }
 
+/// The references of one input, as proposals with the verdicts on them.
+#[derive(Debug, Clone)]
+pub struct ExpandedInput {
+    /// The entry of the input.
+    pub input: TapeSeq,
+    /// The items, in the order in which they are written.
+    pub items: Vec<ExpandedItem>,
+    /// How many further references stay plain text.
+    pub surplus: u32,
+    /// How much of the items a model is shown.
+    pub limits: ReferenceLimits,
+}
+
+/// One reference of an input.
+#[derive(Debug, Clone)]
+pub struct ExpandedItem {
+    /// Its kind.
+    pub kind: ReferenceKind,
+    /// The reference as it is written.
+    pub written: Redacted<String>,
+    /// How it is resolved.
+    pub means: ItemMeans,
+}
+
+/// How one reference of an input is resolved.
+#[derive(Debug, Clone)]
+pub enum ItemMeans {
+    /// By a call.
+    Call(Box<JudgedCall>),
+    /// By the call of an earlier item, by its place from 0.
+    SameAs(u32),
+    /// Not at all.
+    Refused(ReferenceError),
+}
+
 /// A proposal with its verdict.
 #[derive(Debug, Clone)]
 pub struct JudgedCall {
@@ -239,7 +280,8 @@ pub type RawPrepareRefusal = PrepareRefusal<Content<String>>;
 /// Work for the runtime, in order. All but [`Effect::AssembleContext`] and [`Effect::Judge`] wait for the commit.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// Inline and pure: assemble the next request and answer with [`RunInput::ContextReady`] within the step.
+    /// Inline and pure: assemble the next request and answer with [`RunInput::ContextReady`] within the step; or, where
+    /// an input of the request has references that nothing has resolved, with [`RunInput::ReferencesExpanded`].
     AssembleContext {
         /// The attempt it is for.
         attempt: Attempt,

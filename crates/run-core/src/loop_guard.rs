@@ -2,7 +2,7 @@
 //!
 //! Owns counts of equal calls with equal results since the last word of a person. Works on digests only.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use palyra_types::EffectId;
 use palyra_types::event::{ContentDigest, LoopGuard, RunEvent, TapeEvent, ToolEvent};
@@ -20,6 +20,8 @@ pub struct LoopCounts {
     calls: BTreeMap<EffectId, ContentDigest>,
     results: BTreeMap<(ContentDigest, ContentDigest), u32>,
     failures: BTreeMap<ContentDigest, u32>,
+    /// Calls of references, which a person asked for: they are not counted.
+    references: BTreeSet<EffectId>,
 }
 
 impl LoopCounts {
@@ -37,8 +39,13 @@ impl LoopCounts {
 
     pub(crate) fn evolve(&mut self, event: &TapeEvent) {
         match event {
+            TapeEvent::Run(RunEvent::ReferencesExpanded(expanded)) => {
+                self.references.extend(expanded.calls())
+            }
             TapeEvent::Tool(ToolEvent::Proposed(proposed)) => {
-                self.calls.insert(proposed.effect, proposed.call_digest);
+                if !self.references.remove(&proposed.effect) {
+                    self.calls.insert(proposed.effect, proposed.call_digest);
+                }
             }
             TapeEvent::Tool(ToolEvent::Decided(decided)) => {
                 match decided.verdict {

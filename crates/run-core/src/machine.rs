@@ -31,6 +31,7 @@ mod decide;
 mod attempts;
 mod calls;
 mod client_calls;
+mod references;
 mod rejudging;
 mod approval_prompt;
 mod approvals;
@@ -164,7 +165,7 @@ impl RunStateMachine {
         self.client.evolve(event);
         self.effects.evolve(event);
         self.loops.evolve(event);
-        self.received.evolve(event);
+        self.received.evolve(event, self.last);
         match event {
             TapeEvent::Run(RunEvent::Started(started)) => {
                 self.accepted = AcceptedState::Yes;
@@ -173,6 +174,8 @@ impl RunStateMachine {
             TapeEvent::Model(ModelEvent::Requested(_)) => {
                 self.state = RunLifecycleState::InProgress;
             }
+            // Its calls run before a model is asked.
+            TapeEvent::Run(RunEvent::ReferencesExpanded(_)) => self.state = RunLifecycleState::InProgress,
             TapeEvent::Run(RunEvent::InputReceived { delivery, .. }) => match delivery {
                 InputDelivery::Queue => {
                     self.held = HoldState::No;

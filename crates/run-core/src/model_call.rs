@@ -261,8 +261,9 @@ impl ModelCall {
                 self.open = None;
                 self.retry = retry_at.map(|at| Retry { after: *attempt, at });
             }
-            // A pause is over too: the person who lets the run go on ends it.
-            TapeEvent::Run(RunEvent::Held { .. }) => self.retry = None,
+            // A pause is over too: the person who lets the run go on ends it, or the calls of an input's references
+            // begin at its end.
+            TapeEvent::Run(RunEvent::Held { .. } | RunEvent::ReferencesExpanded(_)) => self.retry = None,
             TapeEvent::Run(RunEvent::LoopDetected { .. }) => {
                 self.tried.restart_counts = RestartCounts::default();
             }

@@ -32,6 +32,7 @@ use palyra_types::{
 use crate::{Effect, JudgedCall, RunError, RunInput, RunStateMachine};
 
 pub(crate) mod asks;
+pub(crate) mod references;
 mod lines;
 pub(crate) mod world;
 mod actors;
@@ -75,6 +76,8 @@ pub(crate) struct ScenarioDriver {
     pub(crate) contexts: ContextAnswers,
     /// What policy says to calls that waited.
     pub(crate) policy: asks::PolicyNow,
+    /// Which inputs have references.
+    pub(crate) references: Vec<references::ScriptedReferences>,
 }
 
 /// How context requests are answered.
@@ -96,6 +99,7 @@ impl ScenarioDriver {
             now: Timestamp(1_000_000),
             contexts: ContextAnswers::Fit,
             policy: asks::PolicyNow::AsBefore,
+            references: Vec::new(),
         }
     }
 
@@ -113,7 +117,9 @@ impl ScenarioDriver {
             for effect in decision.effects {
                 match effect {
                     Effect::AssembleContext { model, instead, tokens_wished, .. } => {
-                        next = Some(self.context_answer(model, instead, tokens_wished));
+                        let expansion = self.expansion(&commit);
+                        let ready = || self.context_answer(model, instead, tokens_wished);
+                        next = Some(expansion.unwrap_or_else(ready));
                     }
                     Effect::Judge(calls) => {
                         let judged = |effect: &EffectId| self.judged_again(&copy, *effect);

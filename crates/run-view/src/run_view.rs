@@ -305,7 +305,9 @@ impl RunView {
                 self.ended(finished, &mut shown);
                 shown.extend(self.way_back(&entry.run_id));
             }
-            Some(Event::ClientToolsOffered(_) | Event::ClientToolsAnswered(_)) => self.may_wait = false,
+            Some(
+                Event::ClientToolsOffered(_) | Event::ClientToolsAnswered(_) | Event::ReferencesExpanded(_),
+            ) => self.may_wait = false,
             Some(Event::Unknown(_)) | None => self.may_wait = true,
             // A question to the person: nothing else starts with this contract and waits.
             Some(Event::ToolOutput(output)) => self.printed(output, &mut shown),

@@ -46,6 +46,9 @@ pub(super) fn beside(event: &Event) -> Option<String> {
         Event::ClientToolsAnswered(answered) => {
             format!("the client brought {}", count(answered.results.len() as u64, "result"))
         }
+        Event::ReferencesExpanded(expanded) => {
+            format!("the input has {}", count(expanded.items.len() as u64, "reference"))
+        }
         _ => return None,
     };
     Some(told)

@@ -36,6 +36,7 @@ pub mod attachment;
 pub mod media_type;
 mod content_walk;
 pub mod component;
+pub mod context_reference;
 pub mod job;
 pub mod memory;
 pub mod posture;

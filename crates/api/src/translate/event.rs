@@ -23,6 +23,7 @@ use super::plain::{
     duration, error_code, finish_reason, hex, hex_or_empty, run_state, surface, timestamp, token_usage,
     tool_verdict,
 };
+use super::references;
 
 pub(super) fn tape_event(event: &TapeEvent) -> Event {
     match event {
@@ -55,6 +56,7 @@ fn run_event(event: &RunEvent) -> Event {
         RunEvent::ClientToolsAnswered(answered) => {
             Event::ClientToolsAnswered(client_tools::answered(answered))
         }
+        RunEvent::ReferencesExpanded(expanded) => Event::ReferencesExpanded(references::expanded(expanded)),
         RunEvent::Finished(finished) => Event::RunFinished(run_finished(finished)),
     }
 }

@@ -11,7 +11,8 @@ use super::{
     access_entries as access, approval_entries as approval, client_tool_entries as client_tool,
     component_entries as component, effect_entries as effect, job_entries as job, log_entries as log,
     memory_entries as memory, model_entries as model, policy_entries as policy, project_entries as project,
-    proof_entries as proof, run_entries as run, session_entries as session, skill_entries as skill, tool_entries as tool,
+    proof_entries as proof, reference_entries as reference, run_entries as run, session_entries as session,
+    skill_entries as skill, tool_entries as tool,
     vault_entries as vault,
 };
 
@@ -103,6 +104,7 @@ decoders! {
         ClientToolsOffered => client_tool::decode_offered(facts, payload),
         ClientToolsCalled => client_tool::decode_called(facts, payload),
         ClientToolsAnswered => client_tool::decode_answered(facts, payload),
+        ReferencesExpanded => reference::decode_expanded(facts, payload),
         ModelRequested => model::decode_requested(facts, payload),
         ModelText => model::decode_text(facts, payload),
         ModelMessage => model::decode_message(facts, payload),

@@ -12,7 +12,8 @@ use super::{
     access_entries as access, approval_entries as approval, client_tool_entries as client_tool,
     component_entries as component, effect_entries as effect, job_entries as job, log_entries as log,
     memory_entries as memory, model_entries as model, policy_entries as policy, project_entries as project,
-    proof_entries as proof, run_entries as run, session_entries as session, skill_entries as skill, tool_entries as tool,
+    proof_entries as proof, reference_entries as reference, run_entries as run, session_entries as session,
+    skill_entries as skill, tool_entries as tool,
     vault_entries as vault,
 };
 
@@ -105,6 +106,7 @@ fn encode_run(event: &RunEvent) -> EncodedParts {
         RunEvent::ClientToolsOffered(offer) => client_tool::encode_offered(offer),
         RunEvent::ClientToolsCalled(called) => client_tool::encode_called(called),
         RunEvent::ClientToolsAnswered(answered) => client_tool::encode_answered(answered),
+        RunEvent::ReferencesExpanded(expanded) => reference::encode_expanded(expanded),
         RunEvent::Finished(finished) => run::encode_finished(finished),
     }
 }

@@ -2,6 +2,7 @@
 
 use palyra_types::access::{AccessScope, CredentialKind, PrincipalKind, Role};
 use palyra_types::approval::{ApprovalState, ApproverPresence, AtExpiry, SeparationRule};
+use palyra_types::context_reference::{ReferenceError, ReferenceKind};
 use palyra_types::effect::{EffectResolution, OutputRest};
 use palyra_types::event::{
     ContextSource, DropReason, HeldCause, LoopGuard, NextAttempt, UnknownOutcomeCause,
@@ -55,6 +56,12 @@ macro_rules! stored_enum {
     };
 }
 
+stored_enum!(ReferenceKind, ReferenceKind, File Folder Diff Staged Url Memory Run);
+stored_enum!(
+    ReferenceError, ReferenceError,
+    TooManyReferences InvalidTarget InvalidLines NotFound OutsideOfWorkspace LooksLikeASecret Symlink IsBinary
+    Unsuitable TooLarge Denied OverBudget TimedOut Cancelled Unavailable Failed
+);
 stored_enum!(with zero InputDelivery, InputDelivery, Queue Steer Interrupt);
 stored_enum!(with zero NextAttempt, NextAttempt, None SameModel NextModel ShorterContext);
 stored_enum!(with zero ApproverPresence, Approvers, Inbox Nobody);

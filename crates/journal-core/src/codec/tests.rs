@@ -2,6 +2,7 @@
 
 mod access;
 mod client_tools;
+mod references;
 mod content;
 
 use palyra_testkit::journal_suite::random_appends::RandomAppends;
@@ -130,6 +131,7 @@ fn one_of_each_kind() -> Vec<(EventKind, &'static str, JournalEvent)> {
     events.extend(tape.into_iter().map(|entry| entry.event));
     events.extend(others.map(JournalEvent::Tape));
     events.extend(client_tools::client_tool_events().map(JournalEvent::Tape));
+    events.push(JournalEvent::Tape(references::references_expanded()));
     let of_kind = |kind: EventKind| {
         let is = |event: &&JournalEvent| encode(event).unwrap().kind == kind.number();
         events.iter().find(is).unwrap_or_else(|| panic!("no example of {kind:?}")).clone()

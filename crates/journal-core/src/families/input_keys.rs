@@ -95,6 +95,7 @@ fn key_of(event: &RunEvent) -> Option<IdempotencyDigest> {
         | RunEvent::CancelRequested { .. }
         | RunEvent::ClientToolsOffered(_)
         | RunEvent::ClientToolsCalled(_)
+        | RunEvent::ReferencesExpanded(_)
         | RunEvent::Finished(_) => None,
     }
 }

@@ -414,6 +414,10 @@ fn apply(record: &mut RunRecord, counts: RunCounts, event: &TapeEvent) {
             record.state = RunLifecycleState::InProgress;
             record.phase = RunPhase::Waiting(WaitReason::OutcomeUnknown);
         }
+        TapeEvent::Run(RunEvent::ReferencesExpanded(_)) => {
+            record.state = RunLifecycleState::InProgress;
+            record.phase = RunPhase::Running;
+        }
         TapeEvent::Run(RunEvent::LoopDetected { .. }) => {
             record.phase = RunPhase::Waiting(WaitReason::LoopCheck);
         }

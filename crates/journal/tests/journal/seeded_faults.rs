@@ -27,9 +27,8 @@ use palyra_journal_core::families::tokens::TokenFamily;
 use palyra_journal_core::families::undos::{UndoFamily, UndoStage};
 use palyra_journal_core::families::{
     FAMILIES, FamilySet, agents, approvals, bookmarks, components, deleted_responses, effects, epochs,
-    input_keys, kinds_seen, postures, principals, project_rules, resets, runs, sessions, shadows, skills,
-    input_keys, kinds_seen, memories, postures, principals, resets, runs, sessions, shadows, skills,
-    stored_grants, tokens, undos,
+    input_keys, kinds_seen, memories, postures, principals, project_rules, resets, runs, sessions, shadows,
+    skills, stored_grants, tokens, undos,
 };
 use palyra_journal_core::family::{
     Family, FamilyCache, FamilySelection, FamilyTable, FoldedEntry, IndexKey, LogView, LoggedEntry,

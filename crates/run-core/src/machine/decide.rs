@@ -10,8 +10,8 @@ use super::attempts::{self, ProviderFailure};
 use super::proceed::{ask_model, may_ask_model, proceed};
 use super::step::{NextAttemptPlan, Step};
 use super::{
-    AcceptedState, HoldState, RunError, RunStateMachine, approvals, calls, client_calls, effects, rejudging,
-    steering,
+    AcceptedState, HoldState, RunError, RunStateMachine, approvals, calls, client_calls, effects, references,
+    rejudging, steering,
 };
 use crate::budget::TOKENS_USED_UP;
 use crate::input::{Effect, JudgedCall, MachineDecision, RunInput};
@@ -53,6 +53,7 @@ fn admit(machine: &RunStateMachine, input: &RunInput, now: Timestamp) -> Result<
             (may_ask_model(machine) && machine.model.may_ask(model), RunError::OutOfPlace)
         }
         RunInput::ContextTooLarge => (may_ask_model(machine), RunError::OutOfPlace),
+        RunInput::ReferencesExpanded(inputs) => (references::fits(machine, inputs), RunError::OutOfPlace),
         RunInput::Answered { answer, calls, .. } if !is_judged(machine, answer, calls) => {
             (false, RunError::OutOfPlace)
         }
@@ -119,6 +120,7 @@ fn take(step: &mut Step, input: &RunInput) {
             Some(ErrorCode::ContextExhausted),
             "the input is larger than the window of every model that may be asked",
         ),
+        RunInput::ReferencesExpanded(inputs) => references::expand(step, inputs),
         RunInput::Text { attempt, text } => {
             if !text.expose().is_empty() {
                 step.record(TapeEvent::Model(ModelEvent::Text { attempt: *attempt, text: text.clone() }));

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeSet;
 
+use palyra_types::TapeSeq;
 use palyra_types::event::{ModelEvent, RunEvent, TapeEvent};
 use palyra_types::run::{IdempotencyDigest, InputDelivery, RunLifecycleState, UserInput, WaitReason};
 
@@ -19,6 +20,8 @@ pub const UNANSWERED_INPUTS_MAX: u32 = 64;
 pub(super) struct ReceivedInputs {
     unanswered: u32,
     keys: BTreeSet<IdempotencyDigest>,
+    /// Inputs whose references were not expanded, and that no model request has shown yet.
+    unexpanded: BTreeSet<TapeSeq>,
 }
 
 impl ReceivedInputs {
@@ -27,17 +30,32 @@ impl ReceivedInputs {
         self.unanswered > 0
     }
 
-    pub(super) fn evolve(&mut self, event: &TapeEvent) {
+    /// Returns whether the references of this input may become calls.
+    pub(super) fn is_unexpanded(&self, input: TapeSeq) -> bool {
+        self.unexpanded.contains(&input)
+    }
+
+    pub(super) fn evolve(&mut self, event: &TapeEvent, tape_seq: TapeSeq) {
         match event {
             TapeEvent::Run(RunEvent::InputReceived { idempotency, .. }) => {
                 self.unanswered += 1;
+                self.unexpanded.insert(tape_seq);
                 self.keys.extend(*idempotency);
             }
             TapeEvent::Run(RunEvent::ClientToolsAnswered(answered)) => {
                 self.keys.extend(answered.idempotency);
             }
-            TapeEvent::Model(ModelEvent::Requested(_)) => self.unanswered = 0,
-            TapeEvent::Run(RunEvent::Started(started)) => self.keys.extend(started.idempotency),
+            TapeEvent::Model(ModelEvent::Requested(_)) => {
+                self.unanswered = 0;
+                self.unexpanded.clear();
+            }
+            TapeEvent::Run(RunEvent::ReferencesExpanded(expanded)) => {
+                self.unexpanded.remove(&expanded.input);
+            }
+            TapeEvent::Run(RunEvent::Started(started)) => {
+                self.keys.extend(started.idempotency);
+                self.unexpanded.insert(tape_seq);
+            }
             TapeEvent::Model(_)
             | TapeEvent::Tool(_)
             | TapeEvent::Approval(_)

@@ -14,6 +14,7 @@ mod output;
 mod properties;
 mod races;
 mod reference;
+mod references;
 mod restarts;
 mod rounds;
 mod steering;

@@ -1,5 +1,6 @@
 //! Events and effects in a few words, for expectations that people read.
 
+use palyra_types::context_reference::ReferenceMeans;
 use palyra_types::effect::ToolOutput;
 use palyra_types::event::{
     AbandonCause, ApprovalEvent, DecidedBy, ModelEvent, NextAttempt, RunEvent, TapeEvent, ToolDecided,
@@ -51,6 +52,14 @@ pub(crate) fn event_line(event: &TapeEvent) -> String {
         }
         TapeEvent::Run(RunEvent::ClientToolsAnswered(answered)) => {
             format!("ClientToolsAnswered {} {} results", answered.span.first, answered.outputs.len())
+        }
+        TapeEvent::Run(RunEvent::ReferencesExpanded(expanded)) => {
+            let items = expanded.items.iter().map(|item| match item.means {
+                ReferenceMeans::Call(effect) => format!(" {} {effect}", item.kind.word()),
+                ReferenceMeans::SameAs(place) => format!(" {} same {place}", item.kind.word()),
+                ReferenceMeans::Refused(error) => format!(" {} {}", item.kind.word(), error.name()),
+            });
+            format!("ReferencesExpanded {}{}", expanded.input, items.collect::<String>())
         }
         TapeEvent::Run(RunEvent::CancelRequested { reason, .. }) => format!("CancelRequested {reason:?}"),
         TapeEvent::Run(RunEvent::Finished(finished)) => {

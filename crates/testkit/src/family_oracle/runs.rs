@@ -137,6 +137,10 @@ fn apply(record: &mut RunRecord, event: &TapeEvent, waits: &RunWaits) {
                 };
             }
         }
+        TapeEvent::Run(RunEvent::ReferencesExpanded(_)) => {
+            record.state = RunLifecycleState::InProgress;
+            record.phase = RunPhase::Running;
+        }
         TapeEvent::Run(RunEvent::LoopDetected { .. }) => {
             record.phase = RunPhase::Waiting(WaitReason::LoopCheck);
         }

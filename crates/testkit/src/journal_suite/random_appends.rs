@@ -40,6 +40,7 @@ use crate::JournalReads;
 
 mod approval_events;
 mod client_tools;
+mod references;
 mod components;
 mod memories;
 mod policies;
@@ -314,7 +315,7 @@ impl RandomAppends {
     }
 
     fn run_event(&mut self) -> TapeEvent {
-        match self.below(6) {
+        match self.below(7) {
             0 => TapeEvent::Run(RunEvent::InputReceived {
                 input: self.input(),
                 delivery: self.delivery(),
@@ -335,6 +336,7 @@ impl RandomAppends {
             }),
             3 => TapeEvent::Run(RunEvent::Held { cause: HeldCause::LogReopened }),
             4 => self.client_tool_event(),
+            5 => self.references_event(),
             _ => {
                 let reason = self.one_of(&REASONS);
                 TapeEvent::Run(RunEvent::Finished(RunFinished {

@@ -188,6 +188,7 @@ kinds! {
         ClientToolsOffered = 0x0046, "client_tools_offered": Run(RunEvent::ClientToolsOffered { .. }),
         ClientToolsCalled = 0x0047, "client_tools_called": Run(RunEvent::ClientToolsCalled { .. }),
         ClientToolsAnswered = 0x0048, "client_tools_answered": Run(RunEvent::ClientToolsAnswered { .. }),
+        ReferencesExpanded = 0x0049, "references_expanded": Run(RunEvent::ReferencesExpanded { .. }),
         ModelRequested = 0x0050, "model_requested": Model(ModelEvent::Requested { .. }),
         ModelText = 0x0051, "model_text": Model(ModelEvent::Text { .. }),
         ModelMessage = 0x0052, "model_message": Model(ModelEvent::Message { .. }),

@@ -10,6 +10,7 @@ use crate::attachment::{Attachment, AttachmentBody};
 use crate::client_tool::{ClientCallSpan, ClientTool, ClientToolCall, ClientToolOffer, ClientToolsCalled};
 use crate::content_walk::ContentClass::{Fixed, Identity, Prose};
 use crate::content_walk::content_rows;
+use crate::context_reference::ReferencesExpanded;
 use crate::model::{ModelRef, ResponseFormat, TokenUsage};
 use crate::project_file::ProjectFile;
 use crate::run::{
@@ -61,6 +62,8 @@ pub enum RunEvent {
     ClientToolsCalled(ClientToolsCalled),
     /// The client brought the results of all calls of the last answer.
     ClientToolsAnswered(ClientToolsAnswered),
+    /// The references of an input became proposals, before the first model request that shows it.
+    ReferencesExpanded(ReferencesExpanded),
     /// The run is over.
     Finished(RunFinished),
 }
@@ -171,6 +174,7 @@ content_rows! {
             RunEvent::ClientToolsAnswered(ClientToolsAnswered { span: _, idempotency: _, outputs }) => {
                 walk.each(outputs, |walk, output| walk.text(Prose, "outputs", output));
             }
+            RunEvent::ReferencesExpanded(expanded) => walk.references_expanded(expanded),
             RunEvent::Finished(finished) => {
                 let RunFinished {
                     state: _, reason: _, error: _, turns: _, tool_calls: _, usage: _, active_time: _, message,

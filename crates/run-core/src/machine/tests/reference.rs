@@ -165,6 +165,7 @@ fn run_fact(event: &RunEvent) -> Fact {
         RunEvent::ClientToolsOffered(_)
         | RunEvent::ClientToolsCalled(_)
         | RunEvent::ClientToolsAnswered(_) => unreachable!("these runs have tools"),
+        RunEvent::ReferencesExpanded(_) => unreachable!("these inputs have no references"),
         RunEvent::CancelRequested { reason, .. } => Fact::StopWanted(*reason),
         RunEvent::Finished(finished) => Fact::Over(finished.reason),
     }
@@ -609,6 +610,7 @@ impl Reference {
             RunInput::OfferClientTools(_)
             | RunInput::ClientToolsAnswered(_)
             | RunInput::ClientWaitExpired => unreachable!("these runs have tools"),
+            RunInput::ReferencesExpanded(_) => unreachable!("these inputs have no references"),
             RunInput::ApprovalAnswered(answer) => self.refuses_answer(answer),
             RunInput::ApprovalExpired { approval } => {
                 let due = self.pending(*approval).is_some_and(|asked| self.is_late(&asked));
@@ -689,6 +691,7 @@ impl Reference {
             RunInput::Cancel { reason, .. } => self.take_cancel(*reason),
             RunInput::Recovered => self.recover(),
             RunInput::Broken => self.take_broken(),
+            RunInput::ReferencesExpanded(_) => unreachable!("these inputs have no references"),
         }
         let queued =
             self.attempts() == 0 && matches!(input, RunInput::Recovered) && self.stop_wanted().is_none();

@@ -1,0 +1,85 @@
+//! The references of one input within a transcript: their calls, and how a model reads them.
+
+use palyra_types::context_reference::{ReferenceError, ReferenceMeans, ReferencesExpanded};
+use palyra_types::{EffectId, Redacted, TapeSeq};
+
+use super::{CallKey, EDITED, NOT_RECORDED, TranscriptCall};
+use crate::data_key::{DataKey, DataPart};
+use crate::references::{
+    ReferenceItem, ReferenceOutcome, ResolvedReferences, render_context_reference_prompt,
+};
+
+/// The references of one input.
+#[derive(Debug, Clone)]
+pub(super) struct InputReferences {
+    expanded: ReferencesExpanded,
+    /// The entry that says what they became.
+    entry: TapeSeq,
+    /// Their calls, as far as they were proposed.
+    pub(super) calls: Vec<TranscriptCall>,
+}
+
+impl InputReferences {
+    pub(super) fn new(expanded: &ReferencesExpanded, entry: TapeSeq) -> Self {
+        Self { expanded: expanded.clone(), entry, calls: Vec::new() }
+    }
+
+    /// Returns whether a call is one of them.
+    pub(super) fn has_call(&self, effect: EffectId) -> bool {
+        self.expanded.calls().any(|call| call == effect)
+    }
+
+    /// Returns what a model reads of them; empty once they are erased.
+    pub(super) fn render(&self, key: &DataKey) -> Redacted<String> {
+        if self.expanded.written.is_empty() {
+            return Redacted::default();
+        }
+        render_context_reference_prompt(&self.resolved(), key)
+    }
+
+    fn resolved(&self) -> ResolvedReferences {
+        let mut items = Vec::new();
+        for ((item, written), place) in self.expanded.items.iter().zip(&self.expanded.written).zip(0..) {
+            let mut part = DataPart { entry: self.entry, place };
+            let outcome = match item.means {
+                ReferenceMeans::Call(effect) => match self.call(effect) {
+                    Some(call) => {
+                        part = call.proposed;
+                        outcome_of(call)
+                    }
+                    None => unknown(),
+                },
+                ReferenceMeans::SameAs(earlier) => {
+                    ReferenceOutcome::SameAs(usize::try_from(earlier).unwrap_or(usize::MAX))
+                }
+                ReferenceMeans::Refused(error) => {
+                    ReferenceOutcome::Failed { error, detail: Redacted::default() }
+                }
+            };
+            items.push(ReferenceItem { kind: item.kind, written: written.clone(), part, outcome });
+        }
+        ResolvedReferences { items, surplus: self.expanded.surplus, limits: self.expanded.limits }
+    }
+
+    fn call(&self, effect: EffectId) -> Option<&TranscriptCall> {
+        self.calls.iter().find(|call| call.key == CallKey::Effect(effect))
+    }
+}
+
+/// What is said of a call without an outcome.
+fn unknown() -> ReferenceOutcome {
+    ReferenceOutcome::Failed { error: ReferenceError::Failed, detail: NOT_RECORDED.into() }
+}
+
+fn outcome_of(call: &TranscriptCall) -> ReferenceOutcome {
+    let Some(result) = &call.result else { return unknown() };
+    let text = result.text.clone();
+    let text = match &call.edited {
+        None => text,
+        Some(edited) => edited.clone().zip(text).map(|(edited, text)| format!("{EDITED} {edited}\n{text}")),
+    };
+    match result.failure {
+        None => ReferenceOutcome::Resolved(text),
+        Some(error) => ReferenceOutcome::Failed { error, detail: text },
+    }
+}
