@@ -16,7 +16,7 @@ use crate::verbs::start_run::{RunChoice, working_folder, workspace_root};
 
 const PATH_CHARS_MAX: usize = 1_000;
 
-/// List the AGENTS.md files that are rules of a project; accept or withdraw one
+/// List, accept and withdraw AGENTS.md files as rules of a project
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  palyra approve rules\n  palyra approve rules --accept DIGEST\n  palyra approve rules --withdraw 41"
