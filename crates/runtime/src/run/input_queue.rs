@@ -253,6 +253,7 @@ fn bytes_of(command: &RunCommand) -> usize {
         | RunInput::Begin
         | RunInput::ContextReady { .. }
         | RunInput::ContextTooLarge
+        | RunInput::ReferencesExpanded(_)
         | RunInput::RetryDue { .. }
         | RunInput::ToolOutcomeLost { .. }
         | RunInput::ApprovalExpired { .. }
