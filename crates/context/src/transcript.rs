@@ -317,7 +317,7 @@ impl Transcript {
         }
     }
 
-    /// Forgets what was told of a call that a person is asked about again.
+    /// Forgets the result of a call that a person is asked about again.
     fn reopen(&mut self, effect: EffectId) {
         if let Some(call) = self.call_mut(CallKey::Effect(effect)) {
             call.result = None;
@@ -346,7 +346,7 @@ impl Transcript {
     }
 }
 
-/// Returns what the model is told of a person's word about an effect that was in doubt.
+/// Returns the text for the model after a person's word about an effect that was in doubt.
 fn resolution_text(resolution: EffectResolution) -> (ToolResultStatus, &'static str) {
     match resolution {
         EffectResolution::Happened => {

@@ -13,6 +13,7 @@ use palyra_types::{ApprovalId, Attempt, Content, EffectId, ErrorCode, PrincipalI
 use crate::grant::{Grant, Intent};
 
 mod approval_answer;
+mod content_bytes;
 
 pub use approval_answer::{AnswerStage, ApprovalAnswer, JudgedAnswer, PreparedAnswer};
 
