@@ -186,9 +186,11 @@ impl Transcript {
                     messages.push(ChatMessage::user(ERASED_INPUT.into()));
                 }
                 TranscriptItem::User { text, attachments, at } => {
-                    let (text, attachments) = (text.clone(), attachments.clone());
-                    let said = in_words(*at, zone).map(Arc::from);
-                    messages.push(ChatMessage::User { text, attachments, said });
+                    messages.push(ChatMessage::User {
+                        text: text.clone(),
+                        attachments: attachments.clone(),
+                        said: in_words(*at, zone).map(Arc::from),
+                    });
                 }
                 TranscriptItem::Assistant { text, calls, continuation } => {
                     if !text.expose().is_empty() || !calls.is_empty() {

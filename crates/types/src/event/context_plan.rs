@@ -34,7 +34,7 @@ pub struct PlannedSource {
     pub dropped: u32,
     /// Estimated tokens of what is in it.
     pub tokens_kept: u64,
-    /// Estimated tokens of what is not.
+    /// Estimated tokens of the part that is left out.
     pub tokens_dropped: u64,
     /// Why some are not; `None` when all are.
     pub dropped_because: Option<DropReason>,
