@@ -56,7 +56,11 @@ impl AdminViews {
             policy: Arc::new(policy),
             shadow: Arc::new(Shadow::new(Arc::clone(ports), drain)),
             grants: Arc::new(grants),
-            project_rules: Arc::new(ProjectRules::new(Arc::clone(ports))),
+            project_rules: Arc::new(ProjectRules::new(
+                Arc::clone(&ports.project_files),
+                Arc::clone(&ports.families),
+                Arc::clone(&ports.redactor),
+            )),
             skills: Arc::new(skills),
             agents,
             access: access.watch_known(),

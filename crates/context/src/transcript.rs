@@ -379,7 +379,7 @@ impl Transcript {
         }
     }
 
-    /// Forgets what was told of a call that a person is asked about again.
+    /// Forgets the result of a call that a person is asked about again.
     fn reopen(&mut self, effect: EffectId) {
         if let Some(call) = self.call_mut(CallKey::Effect(effect)) {
             call.result = None;
@@ -409,7 +409,7 @@ impl Transcript {
     }
 }
 
-/// Returns what the model is told of a person's word about an effect that was in doubt.
+/// Returns the text for the model after a person's word about an effect that was in doubt.
 fn resolution_text(resolution: EffectResolution) -> (Option<ReferenceError>, &'static str) {
     match resolution {
         EffectResolution::Happened => (None, "a person looked: this call took effect; its output is lost"),

@@ -5,15 +5,20 @@
 
 mod answer;
 mod approval;
+mod effect_row;
 mod entry_table;
 mod erasure_words;
 mod deferred_output;
+mod grant_lines;
 mod names;
 mod model_advice;
 mod model_question;
+mod posture_line;
 mod printed;
+mod project_rules;
 mod result_line;
 mod run_view;
+mod search_match;
 mod conversation_entries;
 mod tape_view;
 mod times;
@@ -25,13 +30,18 @@ pub use approval::{
     short_folder, summary, time_left,
 };
 pub use deferred_output::DeferredOutput;
+pub use effect_row::effect_row;
 pub use entry_table::entry_table;
 pub use erasure_words::{erased_how, erasure_of_entries};
-pub use model_question::model_question;
+pub use grant_lines::grant_lines;
+pub use model_question::{model_question, open_question_of, waits_for_words};
 pub use names::{ERASED_MARK, branch_origin, is_named, run_state, run_state_name, session_title, standing};
 
 pub use conversation_entries::{last_answer, listed_entries};
+pub use posture_line::posture_line;
+pub use project_rules::{accepted_file_lines, project_file_lines};
 pub use run_view::{EchoMode, RunView, ShownLine, TextFlow, how_to_resolve};
+pub use search_match::SearchMatch;
 pub use tape_view::used_by_run;
 pub use times::{age, date, typed_time};
 pub use undone_files::{UndoExtent, is_back, undo_outcome, undone_by_path};

@@ -144,7 +144,12 @@ pub async fn start_with_policy(
         components,
         policy,
         grants: GrantsHandle::new(Arc::clone(&admin_ports), &views, owner),
-        project_rules: ProjectRulesHandle::new(Arc::clone(&admin_ports), &views),
+        project_rules: ProjectRulesHandle::new(
+            Arc::clone(&views.project_rules),
+            admin_ports.recorder.clone(),
+            Arc::clone(&admin_ports.workspaces),
+            Arc::clone(&admin_ports.clock),
+        ),
         usage: UsageHandle::new(Arc::clone(&admin_ports)),
         memories,
         erasures: ErasureHandle::new(admin_ports, Arc::new(stopper), subscribers),

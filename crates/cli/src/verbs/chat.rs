@@ -7,7 +7,6 @@
 
 mod input;
 mod chat_session;
-mod session_search;
 mod chat_line;
 
 use std::collections::VecDeque;
@@ -36,12 +35,11 @@ use crate::failure::Failure;
 use chat_line::ChatLine;
 use chat_session::ChatSession;
 use input::Input;
-use palyra_run_view::{EchoMode, age, branch_origin};
+use palyra_run_view::{EchoMode, SearchMatch, age, branch_origin};
 use palyra_screen_text::clean_line;
 use palyra_screen_text::shell_word;
 use palyra_screen_text::{bytes, count, short_id};
 use palyra_terminal::{Keyboard, LineOutcome, NoteKind, PromptReader};
-use session_search::SearchMatch;
 
 const NAME_CHARS_MAX: usize = 60;
 const SESSIONS_LISTED_MAX: u32 = 10;
@@ -470,7 +468,7 @@ impl Chat<'_> {
 
     /// Says where the input is that a search found, if what is said next does not follow on it.
     async fn note_search_match(&self, session: &v1::Session) -> Result<(), Failure> {
-        let found = self.search_matches.iter().find(|found| found.session_id == session.session_id);
+        let found = self.search_matches.iter().find(|found| found.is_in(session));
         let Some(found) = found else { return Ok(()) };
         if let Some(run) = self.chat_session.run_of_match(session, found).await?
             && run.run_id != session.last_run_id

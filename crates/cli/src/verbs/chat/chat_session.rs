@@ -5,7 +5,6 @@ use palyra_types::RunId;
 use palyra_wire::v1;
 
 use super::super::ids::{RunPlace, require_branched};
-use super::session_search::SearchMatch;
 use crate::failure::Failure;
 use palyra_run_view::{last_answer, listed_entries};
 use palyra_screen_text::clean_line;
