@@ -87,6 +87,9 @@ pub(crate) const ACTIONS: &[ConsoleAction] = &[
         title: "Not withdrawn",
         operation: "WithdrawProjectRules",
         perform: |call, _| withdraw_rules(call).boxed(),
+        refused: RefusedForm::Reason,
+    },
+    ConsoleAction {
         path: SAVE_MEMORY_PATH,
         title: "Not remembered",
         operation: "SaveMemory",
@@ -178,6 +181,8 @@ async fn withdraw_rules(call: Arc<ScreenCall>) -> Result<String, ApiError> {
     let seq = call.param("seq").parse().unwrap_or_default();
     call.call(v1::WithdrawProjectRulesRequest { seq }).await?;
     Ok("/console/grants".to_owned())
+}
+
 async fn remember(call: Arc<ScreenCall>, fields: FormFields) -> Result<String, ApiError> {
     call.call(v1::SaveMemoryRequest { text: fields.text("text"), ..Default::default() }).await?;
     Ok("/console/memory".to_owned())

@@ -1,4 +1,4 @@
-//! The licence texts of all crates in the programs, and of the scripts of others that the console serves.
+//! The licence texts of all crates in the programs, and of scripts and data of others that are part of the programs.
 //!
 //! Owns finding them and the form of `THIRD-PARTY.txt`. Invariant: no crate is left without a text; where one brings none,
 //! that of a crate of the same repository or licence stands for it, and the page says so.
@@ -16,11 +16,17 @@ const BEGINNINGS: [&str; 6] = ["license", "licence", "copying", "notice", "unlic
 /// Folders of C code below a crate that has terms of its own.
 const BUNDLED: [&str; 1] = ["jemalloc"];
 
-/// Scripts in the programs that are not ours, with their terms.
-const SCRIPTS: [(&str, &str); 1] = [(
-    "uPlot 1.6.32 (MIT), by Leon Sorokin, a script of the console",
-    include_str!("../../../console/assets/vendored/uplot.license.txt"),
-)];
+/// Scripts and data in the programs that are not ours, with their terms.
+const ASSETS: [(&str, &str); 2] = [
+    (
+        "uPlot 1.6.32 (MIT), by Leon Sorokin, a script of the console",
+        include_str!("../../../console/assets/vendored/uplot.license.txt"),
+    ),
+    (
+        "the embedding table of memory (Apache-2.0), derived from all-MiniLM-L6-v2",
+        include_str!("../../../memory/embedding/NOTICE"),
+    ),
+];
 
 /// Returns the page.
 pub(super) fn text(dependencies: &Dependencies) -> Result<String> {
@@ -50,7 +56,7 @@ pub(super) fn text(dependencies: &Dependencies) -> Result<String> {
             by_text.entry(text.clone()).or_default().push(format!("{label}{note}"));
         }
     }
-    for (label, text) in SCRIPTS {
+    for (label, text) in ASSETS {
         by_text.entry(text.to_owned()).or_default().push(label.to_owned());
     }
     Ok(page(others.len(), by_text))
