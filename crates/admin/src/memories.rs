@@ -15,7 +15,7 @@ use std::time::Duration;
 use jiff::tz::TimeZone;
 use palyra_journal_core::families::{memories, sessions};
 use palyra_journal_core::family::QueryFamilies;
-use palyra_ports::search_memories::{MemoryRanking, SearchMemories};
+use palyra_ports::search_memories::MemoryRanking;
 use palyra_ports::{AppendClass, NewEntry};
 use palyra_types::access::ActorIdentity;
 use palyra_types::memory::{

@@ -95,8 +95,7 @@ impl MemoryIndex {
         &mut self,
         items: impl IntoIterator<Item = MemoryItem>,
     ) -> Result<(), MemoryIndexError> {
-        let items: BTreeMap<MemoryId, MemoryItem> =
-            items.into_iter().map(|item| (item.id, item)).collect();
+        let items: BTreeMap<MemoryId, MemoryItem> = items.into_iter().map(|item| (item.id, item)).collect();
         let mut new_count = 0;
         for item in items.values() {
             self.check(item)?;

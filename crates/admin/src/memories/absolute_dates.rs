@@ -8,9 +8,9 @@ use std::fmt::Write;
 use jiff::civil::{Date, Weekday};
 use jiff::{Span, ToSpan};
 
-/// Bytes of a text that are looked at, at most; longer ones are no items.
+/// Bytes of a text that is searched, at most; a longer one is refused later.
 const TEXT_BYTES_MAX: usize = 16 * 1024;
-/// A number of days, weeks, months or years beyond this is no date.
+/// Larger numbers of days, weeks, months or years are not read as a date.
 const AMOUNT_MAX: i64 = 1_000;
 
 const WEEKDAYS: [(&str, Weekday); 7] = [

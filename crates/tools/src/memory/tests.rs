@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use futures::future::ready;
-use palyra_ports::search_memories::{FoundSession, MemoryDraft, MemoryReach};
+use palyra_ports::search_memories::{FoundSession, MemoryDraft};
 use palyra_ports::{Supervision, ToolRuntime};
 use palyra_testkit::grants::{GrantRequest, grant_for};
 use palyra_types::memory::{MemoryAuthor, MemoryRecord, MemorySaved, MemoryScope};
@@ -150,7 +150,7 @@ async fn a_write_saves_or_forgets_and_never_both() {
         (format!(r#"{{"text": "x", "forget": "{id}"}}"#), None),
         ("{}".to_owned(), None),
         (r#"{"forget": "the one about tea"}"#.to_owned(), None),
-        (r#"{"text": "x", "principal": "somebody else"}"#.to_owned(), None),
+        (r#"{"text": "x", "principal": "another person"}"#.to_owned(), None),
     ];
     for (arguments, expected) in cases {
         let before = memory.noted().len();
