@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_setting_is_told_with_its_place_and_its_maker() {
+    fn a_setting_has_its_place_and_its_maker() {
         let mut posture = v1::Posture {
             tool: "write_file".to_owned(),
             posture: v1::PostureSetting::Disabled.into(),
