@@ -33,7 +33,10 @@ fn every_method_has_a_scope_and_only_changes_need_more_than_it() {
     ];
     assert_eq!(names, expected);
     let deciding = OPERATIONS.iter().filter(|operation| operation.scope == OperationScope::Approve);
-    assert_eq!(deciding.map(|operation| operation.name).collect::<Vec<_>>(), ["ResolveApproval"]);
+    assert_eq!(
+        deciding.map(|operation| operation.name).collect::<Vec<_>>(),
+        ["ResolveApproval", "AcceptProjectRules"]
+    );
 }
 
 #[test]
