@@ -205,7 +205,7 @@ impl MemoriesHandle {
             MemoryFilter::Session(session) => self.own_session(writer.principal, session).await?,
             MemoryFilter::Folder(folder) => self.folder(writer.principal, folder)?,
         };
-        let item = self.checked(&writer, new.text, scope, new.lifetime, new.replaces)?;
+        let item = self.checked(&writer, &new.text, scope, new.lifetime, new.replaces)?;
         self.record(writer, item).await
     }
 
@@ -272,7 +272,7 @@ impl MemoriesHandle {
     fn checked(
         &self,
         writer: &MemoryWriter,
-        text: Content<String>,
+        text: &Content<String>,
         scope: MemoryScope,
         lifetime: Option<Duration>,
         replaces: Option<MemoryId>,

@@ -99,7 +99,7 @@ impl MemoriesHandle {
             MemoryReach::Session => MemoryScope::Session(call.session),
             MemoryReach::Folder => self.folder(call.principal, Content::new(call.root.clone()))?,
         };
-        let item = self.checked(&writer, draft.text, scope, draft.lifetime, draft.replaces)?;
+        let item = self.checked(&writer, &draft.text, scope, draft.lifetime, draft.replaces)?;
         self.record(writer, item).await
     }
 

@@ -151,7 +151,7 @@ pub fn of_principal(
 ) -> Result<Vec<MemoryRecord>, StoreFault> {
     let range = KeyRange::of_prefix(of(principal));
     let found = scan_rows::<MemoryFamily>(rows, OF_PRINCIPAL, range, ScanOrder::Ascending, usize::MAX)?;
-    found.into_iter().map(|(id, row)| logged(log, id, row)).collect()
+    found.into_iter().map(|(id, row)| logged(log, id, &row)).collect()
 }
 
 /// Returns an item of a principal, also one that was forgotten.
@@ -165,13 +165,12 @@ pub fn record(
     memory: MemoryId,
 ) -> Result<Option<MemoryRecord>, StoreFault> {
     let found = find_row::<MemoryFamily>(rows, BY_MEMORY, &key(principal, memory))?;
-    found.map(|(id, row)| logged(log, id, row)).transpose()
+    found.map(|(id, row)| logged(log, id, &row)).transpose()
 }
 
-fn logged(log: &mut dyn LogView, id: RowId, row: MemoryRow) -> Result<MemoryRecord, StoreFault> {
+fn logged(log: &mut dyn LogView, id: RowId, row: &MemoryRow) -> Result<MemoryRecord, StoreFault> {
     let seq = Seq::from(id);
     let entry = log.entry(seq)?;
-    let contradiction = StoreFault::Contradiction { seq };
     match entry.event {
         JournalEvent::Memory(MemoryEvent::Saved(saved)) if entry.principal == row.principal => {
             Ok(MemoryRecord {
@@ -183,6 +182,6 @@ fn logged(log: &mut dyn LogView, id: RowId, row: MemoryRow) -> Result<MemoryReco
                 forgotten: row.forgotten,
             })
         }
-        _ => Err(contradiction),
+        _ => Err(StoreFault::Contradiction { seq }),
     }
 }

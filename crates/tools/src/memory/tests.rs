@@ -45,7 +45,7 @@ struct NotedMemory {
 }
 
 impl NotedMemory {
-    fn note(&self, call: &MemoryCall, request: String) {
+    fn note(&self, call: &MemoryCall, request: &str) {
         let noted = format!("{} {} {request}", call.principal, call.root.display());
         self.noted.lock().unwrap().push(noted);
     }
@@ -62,7 +62,7 @@ impl UseMemories for NotedMemory {
         text: Content<String>,
         limit: usize,
     ) -> BoxFuture<'static, Result<Vec<MemoryRecord>, MemoryRefusal>> {
-        self.note(&call, format!("search {} {limit}", text.expose()));
+        self.note(&call, &format!("search {} {limit}", text.expose()));
         ready(Ok(self.found.clone())).boxed()
     }
 
@@ -72,7 +72,7 @@ impl UseMemories for NotedMemory {
         draft: MemoryDraft,
     ) -> BoxFuture<'static, Result<MemoryRecord, MemoryRefusal>> {
         let MemoryDraft { text, reach, lifetime, replaces } = draft;
-        self.note(&call, format!("save {} {reach:?} {lifetime:?} {replaces:?}", text.expose()));
+        self.note(&call, &format!("save {} {reach:?} {lifetime:?} {replaces:?}", text.expose()));
         let full = MemoryRefusal { code: ErrorCode::InvalidArgument, message: "full".to_owned() };
         ready(if text.expose() == "too much" { Err(full) } else { Ok(record(7, "kept", Taints::NONE)) })
             .boxed()
@@ -83,7 +83,7 @@ impl UseMemories for NotedMemory {
         call: MemoryCall,
         memory: MemoryId,
     ) -> BoxFuture<'static, Result<MemoryRecord, MemoryRefusal>> {
-        self.note(&call, format!("forget {memory}"));
+        self.note(&call, &format!("forget {memory}"));
         ready(Ok(record(7, "gone", Taints::NONE))).boxed()
     }
 
@@ -93,7 +93,7 @@ impl UseMemories for NotedMemory {
         text: Content<String>,
         limit: usize,
     ) -> BoxFuture<'static, Result<Vec<FoundSession>, MemoryRefusal>> {
-        self.note(&call, format!("sessions {} {limit}", text.expose()));
+        self.note(&call, &format!("sessions {} {limit}", text.expose()));
         let session = FoundSession {
             session: SessionId::from_parts(1, 1),
             title: "The move".into(),
