@@ -4,7 +4,7 @@
 //! callers home. Knows no journal and no machine.
 
 use palyra_ports::AppendError;
-use palyra_run_core::{AnswerStage, JudgedCall, RunInput};
+use palyra_run_core::{AnswerStage, JudgedCall, PreparedEffect, RunInput};
 use palyra_types::effect::OutputRest;
 use palyra_types::tool::ToolDecision;
 use palyra_types::{Attempt, EffectId, Redacted};
