@@ -214,8 +214,8 @@ impl MemoriesHandle {
     /// # Errors
     /// [`AdminError::MemoryNotFound`], also for an item of another principal; [`AdminError::Append`].
     pub async fn forget(&self, caller: Caller, memory: MemoryId) -> Result<MemoryRecord, AdminError> {
-        let (principal, actor) = (caller.actor.principal, Some(caller.actor));
-        self.record_forgotten(principal, actor, memory, ForgetCause::Person).await
+        let actor = caller.actor;
+        self.record_forgotten(actor.principal, Some(actor), memory, ForgetCause::Person).await
     }
 
     /// Returns the items of a principal that are in use, oldest first.

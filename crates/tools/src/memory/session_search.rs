@@ -84,7 +84,8 @@ fn line(session: &FoundSession) -> String {
         "" => String::new(),
         title => format!(" \"{title}\""),
     };
-    let (first, matched) = (session.first_input.expose(), session.matched.expose());
+    let first = session.first_input.expose();
+    let matched = session.matched.expose();
     let said =
         if matched.is_empty() || matched == first { first.clone() } else { format!("{first} ... {matched}") };
     format!("{} last used {}{title}: {said}", session.session, shown::day(session.updated))
