@@ -6,6 +6,7 @@
 
 mod absolute_dates;
 mod for_tools;
+mod ports;
 mod shared_words;
 
 use std::path::PathBuf;
@@ -31,8 +32,8 @@ use tokio::sync::Mutex;
 use crate::caller::Caller;
 use crate::erasure_subscriber::ErasureSubscriber;
 use crate::error::AdminError;
-use crate::parts::AdminPorts;
 
+pub use ports::MemoryPorts;
 pub use shared_words::SharedWordSearch;
 
 /// Items of a principal that are in use, at most.
@@ -50,7 +51,7 @@ pub type ZoneOf = Arc<dyn Fn(PrincipalId) -> TimeZone + Send + Sync>;
 /// Saves, finds and forgets items of memory.
 #[derive(Clone)]
 pub struct MemoriesHandle {
-    ports: Arc<AdminPorts>,
+    ports: Arc<MemoryPorts>,
     zone_of: ZoneOf,
     /// Taken for a save: limits and equal texts are looked up before the append.
     saving: Arc<Mutex<()>>,
@@ -69,7 +70,7 @@ pub struct NewMemory {
     pub replaces: Option<MemoryId>,
 }
 
-/// Which items are meant, by where they hold.
+/// Selects items by where they hold.
 #[derive(Debug, Clone, Default)]
 pub enum MemoryFilter {
     /// All of the principal; of an item that is saved, everywhere.
@@ -147,10 +148,10 @@ impl CheckedItem {
 }
 
 impl MemoriesHandle {
-    /// Makes a handle; dates are meant in the zone of their principal.
+    /// Makes a handle; a date is one in the zone of its principal.
     #[must_use]
-    pub fn new(ports: Arc<AdminPorts>, zone_of: ZoneOf) -> Self {
-        Self { ports, zone_of, saving: Arc::default() }
+    pub fn new(ports: MemoryPorts, zone_of: ZoneOf) -> Self {
+        Self { ports: Arc::new(ports), zone_of, saving: Arc::default() }
     }
 
     /// Lists items of the caller that are in use, newest first.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use palyra_journal_core::family::ReadFamilies;
 use palyra_ports::{
     Clock, ComponentStore, Entropy, EraseJournal, KeptFiles, MaintainJournal, ProjectFiles, ReadTape,
-    Recorder, Redactor, SearchMemories, SecretStore, SkillFolders, ToolRuntime, Workspaces,
+    Recorder, Redactor, SecretStore, SkillFolders, ToolRuntime, Workspaces,
 };
 
 /// One adapter per port.
@@ -36,8 +36,6 @@ pub struct AdminPorts {
     pub workspaces: Arc<dyn Workspaces>,
     /// Reads what projects say about work on them.
     pub project_files: Arc<dyn ProjectFiles>,
-    /// Ranks items of memory.
-    pub memories: Arc<dyn SearchMemories>,
     /// Tells the time.
     pub clock: Arc<dyn Clock>,
     /// Gives randomness.
