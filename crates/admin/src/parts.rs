@@ -5,8 +5,10 @@ use std::sync::Arc;
 use palyra_journal_core::family::ReadFamilies;
 use palyra_ports::{
     Clock, ComponentStore, Entropy, EraseJournal, KeptFiles, MaintainJournal, ProjectFiles, ReadTape,
-    Recorder, Redactor, SecretStore, SkillFolders, ToolRuntime, Workspaces,
+    Recorder, Redactor, SearchMemories, SecretStore, SkillFolders, ToolRuntime, Workspaces,
 };
+
+use crate::memories::MemoryPorts;
 
 /// One adapter per port.
 pub struct AdminPorts {
@@ -36,8 +38,26 @@ pub struct AdminPorts {
     pub workspaces: Arc<dyn Workspaces>,
     /// Reads what projects say about work on them.
     pub project_files: Arc<dyn ProjectFiles>,
+    /// Ranks items of memory.
+    pub memories: Arc<dyn SearchMemories>,
     /// Tells the time.
     pub clock: Arc<dyn Clock>,
     /// Gives randomness.
     pub entropy: Arc<dyn Entropy>,
+}
+
+impl AdminPorts {
+    /// Returns what memory needs of it.
+    #[must_use]
+    pub fn for_memory(&self) -> MemoryPorts {
+        MemoryPorts {
+            recorder: self.recorder.clone(),
+            tapes: Arc::clone(&self.tapes),
+            families: Arc::clone(&self.families),
+            redactor: Arc::clone(&self.redactor),
+            memories: Arc::clone(&self.memories),
+            clock: Arc::clone(&self.clock),
+            entropy: Arc::clone(&self.entropy),
+        }
+    }
 }

@@ -12,7 +12,7 @@ use palyra_admin::erasure::ErasureHandle;
 use palyra_admin::grants::GrantsHandle;
 use palyra_admin::health::HealthHandle;
 use palyra_admin::journal::JournalHandle;
-use palyra_admin::memories::MemoriesHandle;
+use palyra_admin::memories::{MemoriesHandle, MemoryPorts};
 use palyra_admin::models::ModelsHandle;
 use palyra_admin::project_rules::{ProjectRules, ProjectRulesHandle};
 use palyra_admin::rules::PolicyHandle;
@@ -121,7 +121,7 @@ pub async fn start_with_policy(
     background.spawn(ApprovalExpiry::new(Arc::clone(&engine), sessions.clone()));
     background.spawn(ShadowCounting::new(Arc::clone(&views.shadow)));
     let tapes = TapeHandle::new(Arc::clone(&ports), hub.clone());
-    let memories = memories(&ports, &engine);
+    let memories = memories(admin_ports.for_memory(), &engine);
     let policy = PolicyHandle::new(Arc::clone(&admin_ports), &views);
     let stopper =
         RunCanceller { sessions: sessions.clone(), tapes: tapes.clone(), clock: Arc::clone(&ports.clock) };
@@ -179,9 +179,9 @@ fn project_rules(ports: &RuntimePorts, rules: &Arc<ProjectRules>) -> ProjectRule
 }
 
 /// Makes the handle of memory; a date in it is one in the zone of its principal.
-fn memories(ports: &RuntimePorts, engine: &Arc<Engine>) -> MemoriesHandle {
+fn memories(ports: MemoryPorts, engine: &Arc<Engine>) -> MemoriesHandle {
     let engine = Arc::clone(engine);
-    MemoriesHandle::new(ports.for_memory(), Arc::new(move |principal| engine.runs.zone_of(principal)))
+    MemoriesHandle::new(ports, Arc::new(move |principal| engine.runs.zone_of(principal)))
 }
 
 async fn settle_vault(vault: &VaultHandle) -> Result<(), TickFailure> {

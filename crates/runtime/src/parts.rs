@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use palyra_admin::AdminPorts;
-use palyra_admin::memories::MemoryPorts;
 use palyra_journal_core::families::{runs, sessions};
 use palyra_journal_core::family::{QueryFamilies, ReadFamilies};
 use palyra_ports::{
@@ -95,18 +94,6 @@ impl RuntimePorts {
             components: Arc::clone(&self.components),
             workspaces: Arc::clone(&self.workspaces),
             project_files: Arc::clone(&self.project_files),
-            clock: Arc::clone(&self.clock),
-            entropy: Arc::clone(&self.entropy),
-        }
-    }
-
-    /// Returns what memory needs of it.
-    pub(crate) fn for_memory(&self) -> MemoryPorts {
-        MemoryPorts {
-            recorder: self.recorder.clone(),
-            tapes: Arc::clone(&self.tapes),
-            families: Arc::clone(&self.families),
-            redactor: Arc::clone(&self.redactor),
             memories: Arc::clone(&self.memories),
             clock: Arc::clone(&self.clock),
             entropy: Arc::clone(&self.entropy),

@@ -78,10 +78,7 @@ impl ToolInvocation {
             },
             contract: grant.contract(),
             execution: grant.execution(),
-            limits: CallLimits {
-                deadline: grant.deadline(),
-                output_bytes_max: grant.output_bytes_max(),
-            },
+            limits: CallLimits { deadline: grant.deadline(), output_bytes_max: grant.output_bytes_max() },
             taints: grant.taints(),
             supervision,
         }

@@ -41,7 +41,10 @@ impl MemoryRequest {
 const TOOLS: [MemoryTool; 3] = [
     MemoryTool { spec: memory_search::spec, run: |memory, asked| memory_search::run(memory, asked).boxed() },
     MemoryTool { spec: memory_write::spec, run: |memory, asked| memory_write::run(memory, asked).boxed() },
-    MemoryTool { spec: session_search::spec, run: |memory, asked| session_search::run(memory, asked).boxed() },
+    MemoryTool {
+        spec: session_search::spec,
+        run: |memory, asked| session_search::run(memory, asked).boxed(),
+    },
 ];
 
 /// Returns what the tools of memory say of themselves, without any that could be called.
