@@ -6,7 +6,6 @@
 
 mod absolute_dates;
 mod for_tools;
-mod ports;
 mod shared_words;
 
 use std::path::PathBuf;
@@ -32,8 +31,8 @@ use tokio::sync::Mutex;
 use crate::caller::Caller;
 use crate::erasure_subscriber::ErasureSubscriber;
 use crate::error::AdminError;
+use crate::parts::MemoryPorts;
 
-pub use ports::MemoryPorts;
 pub use shared_words::SharedWordSearch;
 
 /// Items of a principal that are in use, at most.

@@ -8,8 +8,6 @@ use palyra_ports::{
     Recorder, Redactor, SearchMemories, SecretStore, SkillFolders, ToolRuntime, Workspaces,
 };
 
-use crate::memories::MemoryPorts;
-
 /// One adapter per port.
 pub struct AdminPorts {
     /// Appends to the journal.
@@ -60,4 +58,22 @@ impl AdminPorts {
             entropy: Arc::clone(&self.entropy),
         }
     }
+}
+
+/// The ports of memory.
+pub struct MemoryPorts {
+    /// Appends to the journal.
+    pub recorder: Recorder,
+    /// Reads tapes.
+    pub tapes: Arc<dyn ReadTape>,
+    /// Reads records.
+    pub families: Arc<dyn ReadFamilies>,
+    /// Cleans texts before they are recorded.
+    pub redactor: Arc<dyn Redactor>,
+    /// Ranks items.
+    pub memories: Arc<dyn SearchMemories>,
+    /// Tells the time.
+    pub clock: Arc<dyn Clock>,
+    /// Gives randomness.
+    pub entropy: Arc<dyn Entropy>,
 }
