@@ -31,7 +31,7 @@ use tokio::sync::Mutex;
 use crate::caller::Caller;
 use crate::erasure_subscriber::ErasureSubscriber;
 use crate::error::AdminError;
-use crate::parts::AdminPorts;
+use crate::parts::MemoryPorts;
 
 pub use shared_words::SharedWordSearch;
 
@@ -50,7 +50,7 @@ pub type ZoneOf = Arc<dyn Fn(PrincipalId) -> TimeZone + Send + Sync>;
 /// Saves, finds and forgets items of memory.
 #[derive(Clone)]
 pub struct MemoriesHandle {
-    ports: Arc<AdminPorts>,
+    ports: Arc<MemoryPorts>,
     zone_of: ZoneOf,
     /// Taken for a save: limits and equal texts are looked up before the append.
     saving: Arc<Mutex<()>>,
@@ -69,7 +69,7 @@ pub struct NewMemory {
     pub replaces: Option<MemoryId>,
 }
 
-/// Which items are meant, by where they hold.
+/// Selects items by where they hold.
 #[derive(Debug, Clone, Default)]
 pub enum MemoryFilter {
     /// All of the principal; of an item that is saved, everywhere.
@@ -147,10 +147,10 @@ impl CheckedItem {
 }
 
 impl MemoriesHandle {
-    /// Makes a handle; dates are meant in the zone of their principal.
+    /// Makes a handle; a date is one in the zone of its principal.
     #[must_use]
-    pub fn new(ports: Arc<AdminPorts>, zone_of: ZoneOf) -> Self {
-        Self { ports, zone_of, saving: Arc::default() }
+    pub fn new(ports: MemoryPorts, zone_of: ZoneOf) -> Self {
+        Self { ports: Arc::new(ports), zone_of, saving: Arc::default() }
     }
 
     /// Lists items of the caller that are in use, newest first.
@@ -214,8 +214,8 @@ impl MemoriesHandle {
     /// # Errors
     /// [`AdminError::MemoryNotFound`], also for an item of another principal; [`AdminError::Append`].
     pub async fn forget(&self, caller: Caller, memory: MemoryId) -> Result<MemoryRecord, AdminError> {
-        let (principal, actor) = (caller.actor.principal, Some(caller.actor));
-        self.record_forgotten(principal, actor, memory, ForgetCause::Person).await
+        let actor = caller.actor;
+        self.record_forgotten(actor.principal, Some(actor), memory, ForgetCause::Person).await
     }
 
     /// Returns the items of a principal that are in use, oldest first.

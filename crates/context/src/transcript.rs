@@ -304,8 +304,11 @@ impl Transcript {
         let shown = references.as_ref().map(|references| references.render(&self.data_key));
         messages.extend(shown.filter(|shown| !shown.expose().is_empty()).map(ChatMessage::user));
         let said = in_words(*at, zone).map(Arc::from);
-        let (text, attachments) = (self.shown_words(text), attachments.clone());
-        messages.push(ChatMessage::User { text, attachments, said });
+        messages.push(ChatMessage::User {
+            text: self.shown_words(text),
+            attachments: attachments.clone(),
+            said,
+        });
     }
 
     /// Returns the words of an input without the second `@` that makes a reference plain text. A run with functions of

@@ -30,7 +30,8 @@ pub(super) fn with_absolute_dates(text: &str, today: Date) -> String {
     }
     let words = words_of(text);
     let mut out = String::with_capacity(text.len());
-    let (mut written, mut at) = (0, 0);
+    let mut written = 0;
+    let mut at = 0;
     while at < words.len() {
         let lower: Vec<String> =
             words[at..].iter().take(4).map(|word| text[word.clone()].to_lowercase()).collect();

@@ -263,7 +263,7 @@ async fn list(
     let approvals = &listed.items;
     if format == OutputFormat::Json {
         approvals.iter().try_for_each(|approval| context.output.json(&to_json(approval)))?;
-        listed.note_further(context);
+        listed.note_further(&context.output);
         return Ok(Exit::Done);
     }
     if approvals.is_empty() {
@@ -271,7 +271,7 @@ async fn list(
         return Ok(Exit::Done);
     }
     context.table(["APPROVAL", "STATE", "RISK", "AGE", "CALL"], approvals.iter().map(row).collect())?;
-    listed.note_further(context);
+    listed.note_further(&context.output);
     let waiting = approvals.iter().find(|approval| approval.state() == v1::ApprovalState::Pending);
     if let Some(waiting) = waiting.filter(|_| context.output.is_watched()) {
         let id = short_id(&waiting.approval_id);

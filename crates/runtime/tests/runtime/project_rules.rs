@@ -65,7 +65,7 @@ async fn run(rig: &Rig) -> (RunId, Arc<ModelRequest>) {
     (run, Arc::clone(rig.model.requests().last().unwrap()))
 }
 
-/// Returns where a text stands in a request: among the instructions, or in which messages.
+/// Returns where a text is in a request: among the instructions, or in which messages.
 fn places(request: &ModelRequest, text: &str) -> (bool, Vec<usize>) {
     let holds = |message: &ChatMessage| match message {
         ChatMessage::User { text: words, .. }
