@@ -38,7 +38,7 @@ pub use behaviour::Behaviour;
 pub use exchange::{Dialect, Vendor};
 pub use fault::{Fault, RetryAfter};
 pub use reply::Reply;
-pub use request_words::{without_tags, without_time};
+pub use request_words::without_tags;
 
 /// What a server has seen so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -68,8 +68,11 @@ pub struct SeenRequest {
     pub authorization: Option<String>,
     /// All headers, names in lower case.
     pub headers: Vec<(String, String)>,
-    /// The body; null when there is none or it is not JSON.
+    /// The body, a person's words in it without the line that says when they were said; null when there is none or it is
+    /// not JSON.
     pub body: Value,
+    /// When the words of each message of a person were said, as the body has it, in order.
+    pub times: Vec<String>,
     /// The body's size.
     pub body_bytes: usize,
 }

@@ -1,7 +1,7 @@
 //! A chat with a model that repeats what it heard, and can be held in the middle of an answer.
 
 use palyra_testkit::Gate;
-use palyra_testkit::model_server::{Behaviour, ModelServer, Reply, without_time};
+use palyra_testkit::model_server::{Behaviour, ModelServer, Reply};
 use serde_json::Value;
 
 use crate::home::Home;
@@ -80,5 +80,5 @@ impl Scene {
 pub(crate) fn said(body: &Value) -> Vec<String> {
     let messages = body["messages"].as_array().unwrap();
     let said = messages.iter().filter(|message| message["role"] == "user");
-    said.map(|message| without_time(message["content"].as_str().unwrap()).to_owned()).collect()
+    said.map(|message| message["content"].as_str().unwrap().to_owned()).collect()
 }

@@ -101,3 +101,17 @@ fn files_between_the_root_and_the_folder_count_and_a_link_does_not() {
     );
     assert!(ended.err.contains(&format!("--workspace {}`", root.display())), "{}", ended.err);
 }
+
+#[test]
+fn words_reach_the_model_with_their_time_in_the_zone_of_the_person() {
+    let runtime = runtime();
+    let server = serve(&runtime, Behaviour::always(Reply::text("Aye.")));
+    let home = home_with(&server);
+    home.palyra(&["admin", "people", "zone", "asia/tokyo"]).expect(0);
+    home.palyra(&["run", "hello"]).expect(0);
+    let request = server.asked().pop().unwrap();
+    let [time] = request.times.as_slice() else { panic!("one input: {:?}", request.times) };
+    assert!(time.contains("day 20") && time.ends_with("+09:00 Asia/Tokyo"), "{time}");
+    let refused = home.palyra(&["admin", "people", "zone", "Middle/Earth"]).expect(2);
+    assert!(refused.err.contains("not a time zone"), "{}", refused.err);
+}

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::image;
 use super::reply::Reply;
-use super::request_words::{without_tags, without_time};
+use super::request_words::without_tags;
 
 /// What was said last, and what may be used to answer.
 struct LastMessage<'a> {
@@ -64,10 +64,8 @@ impl<'a> LastMessage<'a> {
 /// Returns the text of a content: a string, or the text among its blocks.
 fn said(content: &Value) -> String {
     match content {
-        Value::String(text) => without_time(text).to_owned(),
-        Value::Array(blocks) => {
-            blocks.iter().filter_map(|block| block["text"].as_str()).map(without_time).collect()
-        }
+        Value::String(text) => text.clone(),
+        Value::Array(blocks) => blocks.iter().filter_map(|block| block["text"].as_str()).collect(),
         _ => String::new(),
     }
 }

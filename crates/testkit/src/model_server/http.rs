@@ -5,6 +5,7 @@ use std::io;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 use super::SeenRequest;
+use super::request_words::take_times;
 
 const HEAD_BYTES_MAX: usize = 64 * 1024;
 const BODY_BYTES_MAX: usize = 64 * 1024 * 1024;
@@ -43,7 +44,8 @@ pub(super) async fn read_request(
             return Err(bad("the body breaks off"));
         }
     }
-    let body = serde_json::from_slice(&buffer[body_from..body_from + length]).unwrap_or_default();
+    let mut body = serde_json::from_slice(&buffer[body_from..body_from + length]).unwrap_or_default();
+    let times = take_times(&mut body);
     let authorization = header("authorization").map(str::to_owned);
     let headers = headers.iter().map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned()));
     let request = SeenRequest {
@@ -52,6 +54,7 @@ pub(super) async fn read_request(
         authorization,
         headers: headers.collect(),
         body,
+        times,
         body_bytes: length,
     };
     buffer.drain(..body_from + length);
