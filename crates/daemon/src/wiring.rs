@@ -88,7 +88,7 @@ pub(crate) async fn ports(
         secrets,
         skills: Arc::new(StateSkillFolders::new(state_dir.to_owned())),
         components,
-        memories: Arc::new(palyra_runtime::SharedWordSearch),
+        memories: Arc::new(palyra_memory::MemoryIndexes::default()),
         workspaces: Arc::new(workspaces),
         project_files: Arc::new(palyra_tools::WorkspaceProjectFiles),
         clock: Arc::new(SystemClock),

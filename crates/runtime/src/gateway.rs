@@ -175,7 +175,8 @@ fn health(admin: &Arc<AdminPorts>, ports: &RuntimePorts, background: &Background
 /// Makes the handle of memory; dates in it are meant where their principal is.
 fn memories(ports: &Arc<AdminPorts>, engine: &Arc<Engine>) -> MemoriesHandle {
     let engine = Arc::clone(engine);
-    MemoriesHandle::new(Arc::clone(ports), Arc::new(move |principal| engine.runs.zone_of(principal)))
+    let search = Arc::clone(&engine.views.memories);
+    MemoriesHandle::new(Arc::clone(ports), search, Arc::new(move |principal| engine.runs.zone_of(principal)))
 }
 
 async fn settle_vault(vault: &VaultHandle) -> Result<(), TickFailure> {

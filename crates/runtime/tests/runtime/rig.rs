@@ -226,7 +226,7 @@ impl Parts {
             secrets,
             skills: Arc::new(skills.clone()),
             components,
-            memories: Arc::new(palyra_runtime::SharedWordSearch),
+            memories: Arc::new(palyra_testkit::SharedWordSearch),
             workspaces: Arc::new(WantedOrHome),
             project_files,
             clock: Arc::new(clock.clone()),
