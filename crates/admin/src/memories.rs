@@ -328,6 +328,7 @@ impl MemoriesHandle {
             std::iter::once((session, MemoryEvent::Saved(saved))).chain(over).map(|(session, event)| {
                 NewEntry { time: now, principal, session, run: None, event: event.into() }
             });
+        self.memory_search.note_holder(principal);
         self.append(writer.actor, entries.collect(), AppendClass::Normal).await?;
         self.own(principal, memory).await
     }

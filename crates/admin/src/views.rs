@@ -60,7 +60,7 @@ impl AdminViews {
             shadow: Arc::new(Shadow::new(Arc::clone(ports), drain)),
             grants: Arc::new(grants),
             project_rules: Arc::new(ProjectRules::new(Arc::clone(ports))),
-            memories: Arc::new(MemorySearch::new(Arc::clone(ports))),
+            memories: Arc::new(MemorySearch::load(Arc::clone(ports)).await?),
             skills: Arc::new(skills),
             agents,
             access: access.watch_known(),

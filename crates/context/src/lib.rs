@@ -21,4 +21,6 @@ pub mod system_texts;
 
 pub mod project_files;
 
+pub mod recalled_memories;
+
 pub mod references;

@@ -113,6 +113,7 @@ pub(crate) fn snapshot(config: &Config) -> GatewayRuntimeConfigSnapshot {
         session_queue_max: config.session_queue_max(),
         input_bytes_max: config.input_bytes_max(),
         time_zone: machine_time_zone().into(),
+        recalls_memory: config.recalls_memory(),
         ..GatewayRuntimeConfigSnapshot::default()
     }
 }

@@ -61,6 +61,8 @@ pub enum ContextSource {
     ProjectRules,
     /// What files of the project say, not accepted.
     ProjectFiles,
+    /// What is remembered for the person.
+    Memory,
 }
 
 /// Why a piece was not sent.
