@@ -47,7 +47,7 @@ pub use error::{AdminError, OpenError};
 pub use handles::AdminHandles;
 pub use identity::{check_identity, check_short_text, unless_secret};
 pub use lost_jobs::doubt_lost_jobs;
-pub use parts::AdminPorts;
+pub use parts::{AdminPorts, MemoryPorts};
 pub use policy::PolicyInForce;
 pub use shadow::{Shadow, ShadowCounting};
 pub use skill_registry::{SkillRegistry, tools_left};

@@ -33,7 +33,7 @@ use crate::caller::Caller;
 use crate::erasure_subscriber::ErasureSubscriber;
 use crate::error::AdminError;
 use crate::memories::memory_search::{MemorySearch, RankedItems};
-use crate::parts::AdminPorts;
+use crate::parts::MemoryPorts;
 
 /// Items of a principal that are in use, at most.
 pub const MEMORY_ITEMS_MAX: usize = 1_000;
@@ -50,7 +50,7 @@ pub type ZoneOf = Arc<dyn Fn(PrincipalId) -> TimeZone + Send + Sync>;
 /// Saves, finds and forgets items of memory.
 #[derive(Clone)]
 pub struct MemoriesHandle {
-    ports: Arc<AdminPorts>,
+    ports: Arc<MemoryPorts>,
     memory_search: Arc<MemorySearch>,
     zone_of: ZoneOf,
     /// Taken for a save: limits and equal texts are looked up before the append.
@@ -70,7 +70,7 @@ pub struct NewMemory {
     pub replaces: Option<MemoryId>,
 }
 
-/// Which items are meant, by where they hold.
+/// Selects items by where they hold.
 #[derive(Debug, Clone, Default)]
 pub enum MemoryFilter {
     /// All of the principal; of an item that is saved, everywhere.
@@ -148,10 +148,10 @@ impl CheckedItem {
 }
 
 impl MemoriesHandle {
-    /// Makes a handle; dates are meant in the zone of their principal.
+    /// Makes a handle; a date is one in the zone of its principal.
     #[must_use]
-    pub fn new(ports: Arc<AdminPorts>, memory_search: Arc<MemorySearch>, zone_of: ZoneOf) -> Self {
-        Self { ports, memory_search, zone_of, saving: Arc::default() }
+    pub fn new(ports: MemoryPorts, memory_search: Arc<MemorySearch>, zone_of: ZoneOf) -> Self {
+        Self { ports: Arc::new(ports), memory_search, zone_of, saving: Arc::default() }
     }
 
     /// Lists items of the caller that are in use, newest first.
@@ -204,7 +204,7 @@ impl MemoriesHandle {
             MemoryFilter::Session(session) => self.own_session(writer.principal, session).await?,
             MemoryFilter::Folder(folder) => self.folder(writer.principal, folder)?,
         };
-        let item = self.checked(&writer, new.text, scope, new.lifetime, new.replaces)?;
+        let item = self.checked(&writer, &new.text, scope, new.lifetime, new.replaces)?;
         self.record(writer, item).await
     }
 
@@ -213,8 +213,8 @@ impl MemoriesHandle {
     /// # Errors
     /// [`AdminError::MemoryNotFound`], also for an item of another principal; [`AdminError::Append`].
     pub async fn forget(&self, caller: Caller, memory: MemoryId) -> Result<MemoryRecord, AdminError> {
-        let (principal, actor) = (caller.actor.principal, Some(caller.actor));
-        self.record_forgotten(principal, actor, memory, ForgetCause::Person).await
+        let actor = caller.actor;
+        self.record_forgotten(actor.principal, Some(actor), memory, ForgetCause::Person).await
     }
 
     /// Returns the items of a principal that are in use, oldest first.
@@ -264,7 +264,7 @@ impl MemoriesHandle {
     fn checked(
         &self,
         writer: &MemoryWriter,
-        text: Content<String>,
+        text: &Content<String>,
         scope: MemoryScope,
         lifetime: Option<Duration>,
         replaces: Option<MemoryId>,

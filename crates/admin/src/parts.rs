@@ -43,3 +43,37 @@ pub struct AdminPorts {
     /// Gives randomness.
     pub entropy: Arc<dyn Entropy>,
 }
+
+impl AdminPorts {
+    /// Returns what memory needs of it.
+    #[must_use]
+    pub fn for_memory(&self) -> MemoryPorts {
+        MemoryPorts {
+            recorder: self.recorder.clone(),
+            tapes: Arc::clone(&self.tapes),
+            families: Arc::clone(&self.families),
+            redactor: Arc::clone(&self.redactor),
+            memories: Arc::clone(&self.memories),
+            clock: Arc::clone(&self.clock),
+            entropy: Arc::clone(&self.entropy),
+        }
+    }
+}
+
+/// The ports of memory.
+pub struct MemoryPorts {
+    /// Appends to the journal.
+    pub recorder: Recorder,
+    /// Reads tapes.
+    pub tapes: Arc<dyn ReadTape>,
+    /// Reads records.
+    pub families: Arc<dyn ReadFamilies>,
+    /// Cleans texts before they are recorded.
+    pub redactor: Arc<dyn Redactor>,
+    /// Ranks items.
+    pub memories: Arc<dyn SearchMemories>,
+    /// Tells the time.
+    pub clock: Arc<dyn Clock>,
+    /// Gives randomness.
+    pub entropy: Arc<dyn Entropy>,
+}

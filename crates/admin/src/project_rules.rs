@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use palyra_journal_core::families::project_rules::of_principal;
-use palyra_journal_core::family::QueryFamilies;
+use palyra_journal_core::family::{QueryFamilies, ReadFamilies};
 use palyra_ports::{
-    AppendClass, FoundProjectFile, FoundProjectFiles, NewEntry, ProjectFileExtent, ReadError, SecretFound,
+    AppendClass, Clock, FoundProjectFile, FoundProjectFiles, NewEntry, ProjectFileExtent, ProjectFiles,
+    ReadError, Recorder, Redactor, SecretFound, Workspaces,
 };
 use palyra_types::access::AccessScope;
 use palyra_types::event::PolicyEvent;
@@ -24,12 +25,10 @@ use palyra_types::{Content, PrincipalId, Redacted, Seq};
 use crate::caller::Caller;
 use crate::error::AdminError;
 use crate::identity::unless_secret;
-use crate::parts::AdminPorts;
-use crate::views::AdminViews;
 
 /// Notes remembered, so that they are made once; beyond it they are made again.
 const NOTES_REMEMBERED_MAX: usize = 1_024;
-/// What stands behind the beginning of a file.
+/// The mark at the end of a file of which only the beginning was read.
 const CUT: &str = "\n(The rest of this file is left out: it is too long.)\n";
 
 /// Where a project is looked at.
@@ -52,7 +51,9 @@ pub struct ProjectReading {
 
 /// Reads what projects say, and what their people accepted of it.
 pub struct ProjectRules {
-    ports: Arc<AdminPorts>,
+    project_files: Arc<dyn ProjectFiles>,
+    families: Arc<dyn ReadFamilies>,
+    redactor: Arc<dyn Redactor>,
     /// Notes that were made since the start, as digests.
     noted: Mutex<BTreeSet<[u8; 32]>>,
 }
@@ -66,8 +67,12 @@ impl ProjectReading {
 }
 
 impl ProjectRules {
-    pub(crate) fn new(ports: Arc<AdminPorts>) -> Self {
-        Self { ports, noted: Mutex::default() }
+    pub(crate) fn new(
+        project_files: Arc<dyn ProjectFiles>,
+        families: Arc<dyn ReadFamilies>,
+        redactor: Arc<dyn Redactor>,
+    ) -> Self {
+        Self { project_files, families, redactor, noted: Mutex::default() }
     }
 
     /// Returns what a run of the caller is given in a workspace. Nothing that fails here fails the run: it is noted.
@@ -77,7 +82,7 @@ impl ProjectRules {
         root: &Redacted<PathBuf>,
         folder: Option<&Path>,
     ) -> ProjectReading {
-        let found = self.ports.project_files.read(root.expose(), folder);
+        let found = self.project_files.read(root.expose(), folder);
         let mut notes = found.refused;
         if found.files.is_empty() {
             return ProjectReading { files: Vec::new(), notes: self.fresh(caller, root, notes) };
@@ -89,7 +94,9 @@ impl ProjectRules {
         let mut files = Vec::new();
         for file in found.files {
             let Some(file) = self.cleaned(file, root, &accepted) else {
-                notes.push("a file of the project is not read: its path looks like it holds a secret".to_owned());
+                notes.push(
+                    "a file of the project is not read: its path looks like it holds a secret".to_owned(),
+                );
                 continue;
             };
             if file.standing == ProjectFileStanding::Data {
@@ -101,7 +108,7 @@ impl ProjectRules {
     }
 
     async fn accepted(&self, principal: PrincipalId) -> Result<Vec<AcceptedProjectFileRecord>, ReadError> {
-        self.ports.families.query(move |rows, log| of_principal(rows, log, principal)).await
+        self.families.query(move |rows, log| of_principal(rows, log, principal)).await
     }
 
     fn cleaned(
@@ -110,7 +117,7 @@ impl ProjectRules {
         root: &Redacted<PathBuf>,
         accepted: &[AcceptedProjectFileRecord],
     ) -> Option<ProjectFile> {
-        let redactor = &*self.ports.redactor;
+        let redactor = &*self.redactor;
         let path = unless_secret(redactor, found.path.expose())?;
         let sha256 = Redacted::from(found.sha256);
         let this = AcceptedProjectFile { root: root.clone(), path, sha256 };
@@ -148,15 +155,22 @@ impl ProjectRules {
 /// Lists what the caller accepted, accepts more, and withdraws it.
 #[derive(Clone)]
 pub struct ProjectRulesHandle {
-    ports: Arc<AdminPorts>,
     rules: Arc<ProjectRules>,
+    recorder: Recorder,
+    workspaces: Arc<dyn Workspaces>,
+    clock: Arc<dyn Clock>,
 }
 
 impl ProjectRulesHandle {
     /// Makes a handle of what runs are given.
     #[must_use]
-    pub fn new(ports: Arc<AdminPorts>, views: &AdminViews) -> Self {
-        Self { ports, rules: Arc::clone(&views.project_rules) }
+    pub fn new(
+        rules: Arc<ProjectRules>,
+        recorder: Recorder,
+        workspaces: Arc<dyn Workspaces>,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
+        Self { rules, recorder, workspaces, clock }
     }
 
     /// Returns what the caller accepted, oldest first.
@@ -200,7 +214,7 @@ impl ProjectRulesHandle {
             .files
             .iter()
             .filter(|file| same(file))
-            .filter_map(|file| unless_secret(&*self.ports.redactor, file.path.expose()))
+            .filter_map(|file| unless_secret(&*self.rules.redactor, file.path.expose()))
             .collect();
         if paths.is_empty() {
             return Err(AdminError::ProjectRulesChanged);
@@ -250,12 +264,13 @@ impl ProjectRulesHandle {
         if !names_folder(caller) {
             return Err(refused("a folder is named at the daemon's own socket only".to_owned()));
         }
-        let real = self.ports.workspaces.real_folder(root.expose());
-        let real = real.map_err(|refusal| refused(format!("the folder is no workspace: {refusal}")))?;
-        let checked = self.ports.recorder.check(caller.actor.principal, Content::new(real));
+        let real = self.workspaces.real_folder(root.expose());
+        let real = real.map_err(|refusal| refused(format!("the folder cannot be a workspace: {refusal}")))?;
+        let checked = self.recorder.check(caller.actor.principal, Content::new(real));
         let field = "the path of the workspace";
         let root = checked.map_err(|SecretFound { .. }| AdminError::SecretInIdentity { field })?;
-        let found = self.ports.project_files.read(root.expose(), folder.as_ref().map(|at| at.expose().as_path()));
+        let found =
+            self.rules.project_files.read(root.expose(), folder.as_ref().map(|at| at.expose().as_path()));
         Ok((root, found))
     }
 
@@ -268,11 +283,12 @@ impl ProjectRulesHandle {
         if events.is_empty() {
             return Ok(());
         }
-        let (time, principal) = (self.ports.clock.wall(), caller.actor.principal);
+        let time = self.clock.wall();
+        let principal = caller.actor.principal;
         let entry =
             |event: PolicyEvent| NewEntry { time, principal, session: None, run: None, event: event.into() };
         let entries = events.into_iter().map(entry).collect();
-        self.ports.recorder.record_act(caller.actor, entries, class, Vec::new()).await?;
+        self.recorder.record_act(caller.actor, entries, class, Vec::new()).await?;
         Ok(())
     }
 }

@@ -48,7 +48,8 @@ impl OperationHandlers {
         if message.text.trim().is_empty() || chars > SEARCH_CHARS_MAX {
             return Err(InvalidValue::new("text", "1 to 500 characters").into());
         }
-        let (text, limit) = (Content::new(message.text), translate::page_rows(message.limit));
+        let text = Content::new(message.text);
+        let limit = translate::page_rows(message.limit);
         let found = self.state.admin.memories.search(caller, filter, text, limit).await?;
         Ok(v1::SearchMemoriesResponse { memories: found.into_iter().map(memory).collect() })
     }
@@ -95,7 +96,8 @@ fn filter(session: &str, folder: String) -> Result<MemoryFilter, ApiError> {
 
 fn memory(record: MemoryRecord) -> Memory {
     let saved = record.saved;
-    let (mut session_id, mut folder) = (String::new(), String::new());
+    let mut session_id = String::new();
+    let mut folder = String::new();
     let reach = match saved.scope {
         MemoryScope::Principal => v1::MemoryReach::Everywhere,
         MemoryScope::Session(session) => {

@@ -59,7 +59,7 @@ pub(crate) fn owner_of(invocation: &ToolInvocation) -> JobOwner {
 pub(crate) fn printed_bytes_max(invocation: &ToolInvocation) -> usize {
     /// Room for how it ended, whom it reached, what was kept aside, and how to read on.
     const NOTES_BYTES_MAX: usize = 2048;
-    invocation.output_bytes_max.saturating_sub(NOTES_BYTES_MAX)
+    invocation.limits.output_bytes_max.saturating_sub(NOTES_BYTES_MAX)
 }
 
 /// Returns what a tier is on this host.

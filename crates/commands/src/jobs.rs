@@ -143,7 +143,7 @@ pub(crate) async fn tail(
     if let Some(told) = job.describe_protection() {
         state = format!("{state}\n{told}");
     }
-    let room = invocation.output_bytes_max.saturating_sub(state.len() + TOLD_BYTES);
+    let room = invocation.limits.output_bytes_max.saturating_sub(state.len() + TOLD_BYTES);
     let look = job.output.get().look(from, room);
     let OutputSlice { from, to, total, text: printed } = look;
     let text = match (printed.is_empty(), to < total) {

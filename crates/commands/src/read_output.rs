@@ -80,7 +80,7 @@ pub(crate) async fn run(
     let OutputArguments { call, from } = parse(&invocation.arguments)?;
     let handle: OutputHandle = call.parse()?;
     let reader = parts.tapes.reader().ok_or(CommandFailure::Tape(ReadError::Busy))?;
-    let room = invocation.output_bytes_max.saturating_sub(HEADING_BYTES_MAX);
+    let room = invocation.limits.output_bytes_max.saturating_sub(HEADING_BYTES_MAX);
     let mut page = OutputPage::new(from, room);
     tokio::select! {
         biased;

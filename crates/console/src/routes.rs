@@ -30,7 +30,7 @@ use crate::paths::{
 };
 use crate::proof_data::{consistency, entry};
 use crate::run_export::run_export;
-use crate::screen_call::{ConsoleServices, PageSession, ScreenCall, ScreenTarget};
+use crate::screen_call::{ConsoleServices, PageSession, ScreenCall, ScreenTarget, SignedIn};
 use crate::screens::{SCREENS, ScreenSpec, asked_fragment};
 use crate::{actions::ConsoleAction, assets, login};
 
@@ -175,7 +175,7 @@ async fn show_screen(
         None => return login::sign_in_needed(),
     };
     match (screen.render)(Arc::clone(&call)).await {
-        Ok(body) => html_response(StatusCode::OK, page(screen.title, screen.path, &call.signed_in(), &body)),
+        Ok(body) => html_response(StatusCode::OK, page(screen.title, screen.path, &signed_in(&call), &body)),
         Err(refusal) => refused_page(screen.title, screen.path, &call, &refusal),
     }
 }
@@ -202,14 +202,19 @@ async fn act(
         (Err(refusal), RefusedForm::Reason) => refused_page(action.title, "", &call, &refusal),
         (Err(refusal), RefusedForm::Again(render)) => {
             let body = render(&call, &fields, &refusal);
-            html_response(refusal_status(&refusal), page(action.title, "", &call.signed_in(), &body))
+            html_response(refusal_status(&refusal), page(action.title, "", &signed_in(&call), &body))
         }
     }
 }
 
+fn signed_in(call: &ScreenCall) -> SignedIn {
+    let rows = SCREENS.iter().filter(|screen| screen.navigation.is_some());
+    call.signed_in(rows.map(|screen| screen.operation))
+}
+
 fn refused_page(title: &str, path: &str, call: &ScreenCall, refusal: &ApiError) -> Response {
     let body = refusal_body(refusal);
-    html_response(refusal_status(refusal), page(title, path, &call.signed_in(), &body))
+    html_response(refusal_status(refusal), page(title, path, &signed_in(call), &body))
 }
 
 fn bare_refusal(refusal: &ApiError) -> Response {

@@ -17,7 +17,6 @@ use tokio_util::sync::CancellationToken;
 
 use crate::forms::form_token;
 use crate::paths::SIGN_OUT_PATH;
-use crate::screens::SCREENS;
 
 /// How long an operation may take.
 const CALL_SPAN_MAX: Duration = Duration::from_secs(60);
@@ -175,13 +174,12 @@ impl ScreenCall {
         form_token(self.session.cookie.expose(), &moment)
     }
 
-    /// Returns who looks.
-    pub(crate) fn signed_in(&self) -> SignedIn {
+    /// Returns the person at the page; `rows` are the operations of the rows of the navigation.
+    pub(crate) fn signed_in(&self, rows: impl Iterator<Item = &'static str>) -> SignedIn {
         let known = self.services.state.admin.access.known();
         let name = known.name_of(self.caller().actor.principal).unwrap_or_default().to_owned();
         let caller = self.caller();
-        let rows = SCREENS.iter().filter(|screen| screen.navigation.is_some());
-        let operations = rows.filter_map(|screen| OperationSpec::by_name(screen.operation));
+        let operations = rows.filter_map(OperationSpec::by_name);
         let refused = operations.filter(|operation| authorize(operation, &caller).is_err());
         let refused = refused.map(|operation| operation.name).collect();
         SignedIn { name, sign_out_token: self.form_token(SIGN_OUT_PATH), refused }

@@ -13,6 +13,8 @@ pub mod transcript;
 
 pub mod session_history;
 
+pub mod taints_read;
+
 pub mod plan;
 
 pub mod prompt;

@@ -1,7 +1,7 @@
 //! Chooses which pieces a request holds, within the model's window.
 //!
-//! Pure and total: equal pieces give an equal plan. What must be in a request is in it or the plan fails; what may go goes
-//! by the rules of its source, and the plan says why. Begin at [`choose`].
+//! Pure and total: equal pieces give an equal plan. The plan fails without room for the pieces that a request must have; the
+//! rules of their sources choose among the others, and the plan says why one is left out. Begin at [`choose`].
 
 use palyra_types::Seq;
 use palyra_types::event::{ContextSource, DropReason, PlannedSource};
@@ -12,7 +12,7 @@ pub const MEMORY_SHARE: u64 = 10;
 
 /// A piece that may be part of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Piece {
+pub struct RequestPiece {
     /// Where it comes from.
     pub source: ContextSource,
     /// What it counts as in the plan: messages, or one for a text.
@@ -25,10 +25,10 @@ pub struct Piece {
 
 /// Bytes that the pieces may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Room {
-    /// As much as is wished: what may go, goes until it is kept.
+pub struct RequestRoom {
+    /// The limit for pieces that may be left out.
     pub wished: u64,
-    /// As much as the window takes: what must stay may go up to it.
+    /// The window: the limit for pieces that must stay.
     pub at_most: u64,
 }
 
@@ -82,8 +82,8 @@ fn source_room(source: ContextSource, room: Room) -> u64 {
 ///
 /// # Errors
 /// [`ContextTooLarge`] when what must stay does not fit.
-pub fn choose(pieces: &[Piece], room: Room) -> Result<Vec<PieceFate>, ContextTooLarge> {
-    let stays = |piece: &&Piece| rule(piece.source) == DropRule::Never;
+pub fn choose(pieces: &[RequestPiece], room: RequestRoom) -> Result<Vec<PieceFate>, ContextTooLarge> {
+    let stays = |piece: &&RequestPiece| rule(piece.source) == DropRule::Never;
     let mut used: u64 = pieces.iter().filter(stays).map(|piece| piece.bytes).sum();
     if used > room.at_most {
         return Err(ContextTooLarge);
@@ -117,7 +117,7 @@ pub fn choose(pieces: &[Piece], room: Room) -> Result<Vec<PieceFate>, ContextToo
 
 /// Sums up a plan by source, in the order of the request.
 #[must_use]
-pub fn by_source(pieces: &[Piece], fates: &[PieceFate]) -> Vec<PlannedSource> {
+pub fn by_source(pieces: &[RequestPiece], fates: &[PieceFate]) -> Vec<PlannedSource> {
     let mut rows: Vec<PlannedSource> = Vec::new();
     let mut bytes: Vec<[u64; 2]> = Vec::new();
     for (piece, fate) in pieces.iter().zip(fates) {
@@ -155,12 +155,12 @@ pub fn by_source(pieces: &[Piece], fates: &[PieceFate]) -> Vec<PlannedSource> {
 mod tests {
     use super::*;
 
-    fn piece(source: ContextSource, bytes: u64) -> Piece {
-        Piece { source, items: 1, bytes, from: None }
+    fn piece(source: ContextSource, bytes: u64) -> RequestPiece {
+        RequestPiece { source, items: 1, bytes, from: None }
     }
 
-    fn kept(pieces: &[Piece], wished: u64, at_most: u64) -> Option<Vec<u64>> {
-        let fates = choose(pieces, Room { wished, at_most }).ok()?;
+    fn kept(pieces: &[RequestPiece], wished: u64, at_most: u64) -> Option<Vec<u64>> {
+        let fates = choose(pieces, RequestRoom { wished, at_most }).ok()?;
         let kept = pieces.iter().zip(fates).filter(|(_, fate)| *fate == PieceFate::Kept);
         Some(kept.map(|(piece, _)| piece.bytes).collect())
     }
@@ -219,10 +219,10 @@ mod tests {
     fn a_plan_is_summed_up_by_source() {
         let pieces = [
             piece(ContextSource::History, 400),
-            Piece { items: 3, ..piece(ContextSource::History, 401) },
+            RequestPiece { items: 3, ..piece(ContextSource::History, 401) },
             piece(ContextSource::Input, 4),
         ];
-        let fates = choose(&pieces, Room { wished: 500, at_most: 500 }).expect("the input fits");
+        let fates = choose(&pieces, RequestRoom { wished: 500, at_most: 500 }).expect("the input fits");
         let [history, input] = by_source(&pieces, &fates)[..] else { panic!("two sources") };
         assert_eq!((history.kept, history.dropped, history.tokens_kept), (3, 1, 101));
         assert_eq!((history.tokens_dropped, history.dropped_because), (100, Some(DropReason::Window)));

@@ -2,8 +2,8 @@
 //!
 //! A request is made of segments, in the order in which a model reads them: what changes least comes first, so that a
 //! provider's prompt cache can serve it. Whole runs are dropped, oldest first, so that calls stay paired with their results;
-//! of the running run the oldest rounds go next, but never its input. What was dropped is in the plan, which goes on the
-//! tape. Begin at [`assemble`].
+//! of the running run the oldest rounds go next, but never its input. The plan names the pieces that were dropped, and goes on
+//! the tape. Begin at [`assemble`].
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ use palyra_types::event::{ContextPlan, ContextSource, DropReason};
 use palyra_types::model::{BYTES_PER_TOKEN_ESTIMATED, ChatMessage};
 
 pub use crate::plan::ContextTooLarge;
-use crate::plan::{Piece, PieceFate, Room, by_source, choose};
+use crate::plan::{PieceFate, RequestPiece, RequestRoom, by_source, choose};
 
 /// A quarter of the window is left for the answer, and at most this many tokens.
 pub const ANSWER_TOKENS_MAX: u64 = 8_192;
@@ -28,7 +28,7 @@ pub struct PastRun {
 
 /// A part of a request before it is decided whether it is sent.
 #[derive(Debug, Clone)]
-pub struct Segment<'a> {
+pub struct RequestSegment<'a> {
     /// Where it comes from.
     pub source: ContextSource,
     /// The journal seq of its first entry, where it is of the journal.
@@ -40,7 +40,7 @@ pub struct Segment<'a> {
 /// What a part of a request is.
 #[derive(Debug, Clone)]
 pub enum SegmentBody<'a> {
-    /// A text that stands outside of the conversation, by its size in bytes.
+    /// A text outside of the conversation, by its size in bytes.
     Outside {
         /// Its size.
         bytes: u64,
@@ -53,7 +53,7 @@ pub enum SegmentBody<'a> {
 #[derive(Debug, Clone)]
 pub struct PromptInputs<'a> {
     /// The parts, in the order in which a model reads them.
-    pub segments: Vec<Segment<'a>>,
+    pub segments: Vec<RequestSegment<'a>>,
     /// The model's window in tokens.
     pub window_tokens: u64,
     /// How many tokens the request should hold at most, if what may be left out allows it.
@@ -73,8 +73,8 @@ pub struct Prompt {
     pub plan: ContextPlan,
 }
 
-impl<'a> Segment<'a> {
-    /// Makes a segment of a text that stands outside of the conversation.
+impl<'a> RequestSegment<'a> {
+    /// Makes a segment of a text outside of the conversation.
     #[must_use]
     pub fn outside(source: ContextSource, bytes: usize) -> Self {
         Self { source, from: None, body: SegmentBody::Outside { bytes: bytes as u64 } }
@@ -115,14 +115,14 @@ impl<'a> Segment<'a> {
         segments
     }
 
-    fn piece(&self) -> Piece {
+    fn piece(&self) -> RequestPiece {
         let (items, bytes) = match &self.body {
             SegmentBody::Outside { bytes } => (1, *bytes),
             SegmentBody::Messages(messages) => {
                 (u32::try_from(messages.len()).unwrap_or(u32::MAX), bytes_of(messages))
             }
         };
-        Piece { source: self.source, items, bytes, from: self.from }
+        RequestPiece { source: self.source, items, bytes, from: self.from }
     }
 }
 
@@ -135,8 +135,8 @@ pub fn assemble(inputs: PromptInputs<'_>) -> Result<Prompt, ContextTooLarge> {
     let wished = inputs
         .tokens_wished
         .map_or(at_most, |tokens| tokens.saturating_mul(BYTES_PER_TOKEN_ESTIMATED).min(at_most));
-    let pieces: Vec<Piece> = inputs.segments.iter().map(Segment::piece).collect();
-    let fates = choose(&pieces, Room { wished, at_most })?;
+    let pieces: Vec<RequestPiece> = inputs.segments.iter().map(RequestSegment::piece).collect();
+    let fates = choose(&pieces, RequestRoom { wished, at_most })?;
     let sources = by_source(&pieces, &fates);
     let is_kept = |at: &usize| fates[*at] == PieceFate::Kept;
     let used: u64 = (0..pieces.len()).filter(is_kept).map(|at| pieces[at].bytes).sum();
@@ -167,6 +167,15 @@ pub fn assemble(inputs: PromptInputs<'_>) -> Result<Prompt, ContextTooLarge> {
 #[must_use]
 pub fn request_tokens_max(window_tokens: u64) -> u64 {
     window_tokens - (window_tokens / 4).min(ANSWER_TOKENS_MAX)
+}
+
+/// Returns the cap that is sent with a request: the tokens left of the run's limit, once that is no more than each request
+/// leaves room for. Servers refuse a larger one that does not fit the window beside the request, or that is above the
+/// longest answer of their model; the run machine ends an answer beyond the limit in any case.
+#[must_use]
+pub fn answer_cap(tokens_left: u64, window_tokens: u64) -> Option<u32> {
+    let reserved = window_tokens - request_tokens_max(window_tokens);
+    u32::try_from(tokens_left).ok().filter(|_| tokens_left <= reserved)
 }
 
 fn is_answer(message: &ChatMessage) -> bool {

@@ -11,7 +11,7 @@ use palyra_types::model::ChatMessage;
 use palyra_types::{Redacted, TapeSeq, Timestamp};
 
 use crate::data_key::{DataKey, DataPart};
-use crate::prompt::Segment;
+use crate::prompt::RequestSegment;
 
 /// The entry of a run that has its items.
 const STARTED: TapeSeq = TapeSeq(1);
@@ -23,7 +23,7 @@ const REMEMBERED: &str =
 
 /// Returns the items of a run, the best last, each a message that may be left out; erased ones are left out here.
 #[must_use]
-pub fn segments_of(started: &RunStarted, zone: &TimeZone) -> Vec<Segment<'static>> {
+pub fn segments_of(started: &RunStarted, zone: &TimeZone) -> Vec<RequestSegment<'static>> {
     let key = DataKey::new(&started.run_salt);
     let before = started.input.attachments.len() + started.project_files.len();
     segments(&started.recalled, &key, before, zone)
@@ -35,12 +35,12 @@ fn segments(
     key: &DataKey,
     before: usize,
     zone: &TimeZone,
-) -> Vec<Segment<'static>> {
+) -> Vec<RequestSegment<'static>> {
     let items = items.iter().enumerate().rev();
     let segments = items.filter(|(_, item)| !item.text.expose().is_empty()).map(|(at, item)| {
         let place = u32::try_from(before + at).unwrap_or(u32::MAX);
         let delimiter = key.delimiter(DataPart { entry: STARTED, place });
-        Segment::message(ContextSource::Memory, message(item, delimiter, zone))
+        RequestSegment::message(ContextSource::Memory, message(item, delimiter, zone))
     });
     segments.collect()
 }
@@ -82,7 +82,7 @@ mod tests {
         }
     }
 
-    fn texts(segments: &[Segment<'_>]) -> Vec<String> {
+    fn texts(segments: &[RequestSegment<'_>]) -> Vec<String> {
         let texts = segments.iter().map(|segment| match &segment.body {
             SegmentBody::Messages(messages) => match &messages[..] {
                 [ChatMessage::User { text, .. }] => text.expose().clone(),

@@ -1,13 +1,13 @@
-//! The texts that stand before each conversation: rules of the system, of the agent, of the project, of skills.
+//! The texts before each conversation: rules of the system, of the agent, of the project, of skills.
 //!
 //! Only texts that a person of authority wrote or accepted come here; everything else is data in the conversation.
 
 use palyra_types::data_delimiter::DATA_RULE;
 use palyra_types::event::ContextSource;
 
-use crate::prompt::Segment;
+use crate::prompt::RequestSegment;
 
-/// What stands between two texts.
+/// The lines between two texts.
 const BETWEEN: &str = "\n\n";
 
 /// The texts of one request.
@@ -24,7 +24,7 @@ struct SystemText<'a> {
 
 impl<'a> SystemTexts<'a> {
     /// Takes the instructions of the configuration, of the agent, of the project and of skills; empty ones are left out. The
-    /// rule about data is part of each request, whatever the instructions are.
+    /// rule about data is part of each request, also where there are no instructions.
     #[must_use]
     pub fn new(
         instructions: &'a str,
@@ -51,11 +51,14 @@ impl<'a> SystemTexts<'a> {
 
     /// Returns them as segments of a request; together as long as [`joined`](Self::joined).
     #[must_use]
-    pub fn segments(&self) -> Vec<Segment<'static>> {
-        let bytes = |at: usize, text: &str| text.len() + if at == 0 { 0 } else { BETWEEN.len() };
-        let segment =
-            |(at, part): (usize, &SystemText<'_>)| Segment::outside(part.source, bytes(at, part.text));
-        self.parts.iter().enumerate().map(segment).collect()
+    pub fn segments(&self) -> Vec<RequestSegment<'static>> {
+        let mut between = 0;
+        let mut segments = Vec::new();
+        for part in &self.parts {
+            segments.push(RequestSegment::outside(part.source, between + part.text.len()));
+            between = BETWEEN.len();
+        }
+        segments
     }
 }
 

@@ -304,8 +304,11 @@ impl Transcript {
         let shown = references.as_ref().map(|references| references.render(&self.data_key));
         messages.extend(shown.filter(|shown| !shown.expose().is_empty()).map(ChatMessage::user));
         let said = in_words(*at, zone).map(Arc::from);
-        let (text, attachments) = (self.shown_words(text), attachments.clone());
-        messages.push(ChatMessage::User { text, attachments, said });
+        messages.push(ChatMessage::User {
+            text: self.shown_words(text),
+            attachments: attachments.clone(),
+            said,
+        });
     }
 
     /// Returns the words of an input without the second `@` that makes a reference plain text. A run with functions of
@@ -379,7 +382,7 @@ impl Transcript {
         }
     }
 
-    /// Forgets what was told of a call that a person is asked about again.
+    /// Forgets the result of a call that a person is asked about again.
     fn reopen(&mut self, effect: EffectId) {
         if let Some(call) = self.call_mut(CallKey::Effect(effect)) {
             call.result = None;
@@ -409,7 +412,7 @@ impl Transcript {
     }
 }
 
-/// Returns what the model is told of a person's word about an effect that was in doubt.
+/// Returns the text for the model after a person's word about an effect that was in doubt.
 fn resolution_text(resolution: EffectResolution) -> (Option<ReferenceError>, &'static str) {
     match resolution {
         EffectResolution::Happened => (None, "a person looked: this call took effect; its output is lost"),

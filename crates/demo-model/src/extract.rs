@@ -64,7 +64,7 @@ pub(super) fn describe(finding: &ToolFinding) -> String {
         return format!(
             "The tool `{}` did not succeed{of}: {reason}{}",
             finding.tool,
-            credential_way(finding)
+            credential_way(finding.tool.as_str(), argument(finding, "url"), &finding.text)
         );
     }
     match finding.tool.as_str() {
@@ -80,10 +80,9 @@ pub(super) fn describe(finding: &ToolFinding) -> String {
 }
 
 /// Says what to type where a server wants to know who asks.
-fn credential_way(finding: &ToolFinding) -> String {
-    let url = argument(finding, "url");
-    let is_refused = ["HTTP 401 ", "HTTP 403 "].iter().any(|status| finding.text.contains(status));
-    if finding.tool.as_str() != "http_fetch" || !is_refused || !url.starts_with("https://") {
+fn credential_way(tool: &str, url: &str, text: &str) -> String {
+    let is_refused = ["HTTP 401 ", "HTTP 403 "].iter().any(|status| text.contains(status));
+    if tool != "http_fetch" || !is_refused || !url.starts_with("https://") {
         return String::new();
     }
     format!(

@@ -253,8 +253,8 @@ fn matched<'t>(pattern: &str, typed: &'t [String]) -> Option<&'t str> {
             word => *typed == word,
         })
     };
-    let has = |option: &&str| typed.iter().any(|typed| typed == option);
-    let is_match = words.iter().enumerate().all(fits) && options.iter().all(has);
+    let has_options = options.iter().all(|option| typed.iter().any(|typed| typed == option));
+    let is_match = words.iter().enumerate().all(fits) && has_options;
     // A pattern of options alone is for a command line without a verb.
     let is_whole = !words.is_empty() || plain.is_empty();
     let at = words.iter().position(|word| ["*", "@"].contains(word));

@@ -45,7 +45,7 @@ struct PreparedQuery<'a> {
 }
 
 /// An item that one of the lists proposed.
-struct Candidate<'a> {
+struct CandidateItem<'a> {
     row: &'a SlotRow,
     places: OrderPlaces,
     reason: HitReason,
@@ -95,8 +95,7 @@ impl MemoryIndex {
         &mut self,
         items: impl IntoIterator<Item = MemoryItem>,
     ) -> Result<(), MemoryIndexError> {
-        let items: BTreeMap<MemoryId, MemoryItem> =
-            items.into_iter().map(|item| (item.id, item)).collect();
+        let items: BTreeMap<MemoryId, MemoryItem> = items.into_iter().map(|item| (item.id, item)).collect();
         let mut new_count = 0;
         for item in items.values() {
             self.check(item)?;
@@ -144,7 +143,7 @@ impl MemoryIndex {
         let mut ranked: Vec<RankedHit> = self
             .candidates(&prepared)?
             .iter()
-            .map(Candidate::ranked)
+            .map(CandidateItem::ranked)
             .filter(|ranked| ranked.hit.relevance >= query.minimum_relevance)
             .collect();
         ranked.sort_by(by_order);
@@ -202,7 +201,7 @@ impl MemoryIndex {
     }
 
     /// Returns the proposals of both lists with their places in all orders.
-    fn candidates(&self, query: &PreparedQuery<'_>) -> Result<Vec<Candidate<'_>>, MemoryIndexError> {
+    fn candidates(&self, query: &PreparedQuery<'_>) -> Result<Vec<CandidateItem<'_>>, MemoryIndexError> {
         let mut places: BTreeMap<usize, OrderPlaces> = BTreeMap::new();
         let by_words = self.words.search(&query.words.stems(), &query.filter, CANDIDATES_MAX)?;
         for (place, row_id) in by_words.into_iter().enumerate() {
@@ -214,11 +213,11 @@ impl MemoryIndex {
         for (place, slot) in by_meaning.into_iter().enumerate() {
             places.entry(slot).or_default().meaning = Some(place);
         }
-        let mut candidates: Vec<Candidate<'_>> = places
+        let mut candidates: Vec<CandidateItem<'_>> = places
             .into_iter()
             .filter_map(|(slot, places)| {
                 let row = self.slots.row(slot)?;
-                Some(Candidate { row, places, reason: self.reason(row, query) })
+                Some(CandidateItem { row, places, reason: self.reason(row, query) })
             })
             .collect();
         candidates.sort_by(|a, b| b.reason.coverage.total_cmp(&a.reason.coverage));
@@ -240,7 +239,7 @@ impl MemoryIndex {
     }
 }
 
-impl Candidate<'_> {
+impl CandidateItem<'_> {
     fn ranked(&self) -> RankedHit {
         let hit = MemoryHit {
             id: self.row.id,

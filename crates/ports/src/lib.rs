@@ -73,11 +73,11 @@ pub use process_sandbox::{
     ProcessSandbox, ProcessTier, ProgramEnd, SEALED_MAX, SandboxError, SandboxOffer, SealedFile,
     WorkspaceAccess, text_bytes,
 };
-pub use prove_journal::{
-    ConsistencyProof, Export, ExportPart, ExportSink, InclusionProof, KeyChoice, ProofError, ProveJournal,
-};
 pub use project_files::{
     FoundProjectFile, FoundProjectFiles, NoProjectFiles, ProjectFileExtent, ProjectFiles,
+};
+pub use prove_journal::{
+    ConsistencyProof, Export, ExportPart, ExportSink, InclusionProof, KeyChoice, ProofError, ProveJournal,
 };
 pub use read_tape::{ReadError, ReadTape, TapePage};
 pub use read_url::{NotAHostRule, ReadUrl, UrlPrivacy, UrlServer};

@@ -6,7 +6,7 @@ use palyra_types::Content;
 
 /// Reads such files below the root of a workspace, and never above it.
 pub trait ProjectFiles: Send + Sync {
-    /// Reads those of the root and of the folders between it and `folder`, from the root down; where `folder` is no folder
+    /// Reads those of the root and of the folders between it and `folder`, from the root down; where `folder` is not
     /// below the root, that of the root alone. The root and `folder` are real paths.
     ///
     /// A file that is not there is left out. One that may not be read, such as a link, is named with the reason.

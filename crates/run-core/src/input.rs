@@ -16,6 +16,7 @@ use palyra_types::{
 use crate::grant::{Grant, Intent};
 
 mod approval_answer;
+mod content_bytes;
 
 pub use approval_answer::{AnswerStage, ApprovalAnswer, JudgedAnswer, PreparedAnswer};
 

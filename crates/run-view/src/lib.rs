@@ -5,33 +5,51 @@
 
 mod answer;
 mod approval;
+mod chat_line;
+mod effect_row;
 mod entry_table;
 mod erasure_words;
 mod deferred_output;
+mod grant_lines;
 mod names;
+mod memory_row;
 mod model_advice;
 mod model_question;
+mod posture_line;
 mod printed;
+mod project_rules;
 mod result_line;
 mod run_view;
+mod search_match;
 mod conversation_entries;
 mod tape_view;
 mod times;
 mod undone_files;
+mod waiting_work;
 
 pub use answer::{AnswerForm, GrantSession, OfferScope, SessionOffer, TypedAnswer, is_risky};
 pub use approval::{
     PreviewDetail, answered_question, approval_state_name, changes, decider, outcome, question, repeated,
     short_folder, summary, time_left,
 };
+pub use chat_line::{
+    ChatLine, chat_command_of, chat_command_rest, chat_help, read_chat_line, suggest_in_chat,
+};
 pub use deferred_output::DeferredOutput;
+pub use effect_row::effect_row;
 pub use entry_table::entry_table;
 pub use erasure_words::{erased_how, erasure_of_entries};
-pub use model_question::model_question;
+pub use grant_lines::grant_lines;
+pub use memory_row::memory_row;
+pub use model_question::{model_question, open_question_of, waits_for_words};
 pub use names::{ERASED_MARK, branch_origin, is_named, run_state, run_state_name, session_title, standing};
 
 pub use conversation_entries::{last_answer, listed_entries};
+pub use posture_line::posture_line;
+pub use project_rules::{accepted_file_lines, project_file_lines};
 pub use run_view::{EchoMode, RunView, ShownLine, TextFlow, how_to_resolve};
+pub use search_match::SearchMatch;
 pub use tape_view::used_by_run;
 pub use times::{age, date, typed_time};
 pub use undone_files::{UndoExtent, is_back, undo_outcome, undone_by_path};
+pub use waiting_work::{WaitingCounts, WaitingWork};

@@ -14,12 +14,12 @@ use palyra_admin::health::HealthHandle;
 use palyra_admin::journal::JournalHandle;
 use palyra_admin::memories::MemoriesHandle;
 use palyra_admin::models::ModelsHandle;
-use palyra_admin::project_rules::ProjectRulesHandle;
+use palyra_admin::project_rules::{ProjectRules, ProjectRulesHandle};
 use palyra_admin::rules::PolicyHandle;
 use palyra_admin::skills::SkillsHandle;
 use palyra_admin::usage::UsageHandle;
 use palyra_admin::vault::VaultHandle;
-use palyra_admin::{AdminHandles, AdminPorts, AdminViews, ErasureSubscriber, ShadowCounting};
+use palyra_admin::{AdminHandles, AdminViews, ErasureSubscriber, MemoryPorts, ShadowCounting};
 use palyra_background::{BackgroundDriver, Drain, TickFailure};
 use palyra_policy::{ToolCallPolicySnapshot, ToolPolicyRules};
 use tokio::sync::watch;
@@ -121,7 +121,7 @@ pub async fn start_with_policy(
     background.spawn(ApprovalExpiry::new(Arc::clone(&engine), sessions.clone()));
     background.spawn(ShadowCounting::new(Arc::clone(&views.shadow)));
     let tapes = TapeHandle::new(Arc::clone(&ports), hub.clone());
-    let memories = memories(&admin_ports, &engine);
+    let memories = memories(admin_ports.for_memory(), &engine);
     let policy = PolicyHandle::new(Arc::clone(&admin_ports), &views);
     let stopper =
         RunCanceller { sessions: sessions.clone(), tapes: tapes.clone(), clock: Arc::clone(&ports.clock) };
@@ -136,7 +136,9 @@ pub async fn start_with_policy(
         Arc::new(agents.clone()),
     ];
     let models = models(&ports);
-    let health = health(&admin_ports, &ports, &background);
+    let proofs = Arc::clone(&ports.proofs);
+    let health =
+        HealthHandle::new(Arc::clone(&admin_ports), proofs, ports.models.clone(), background.status());
     let admin = AdminHandles {
         access,
         vault,
@@ -144,7 +146,7 @@ pub async fn start_with_policy(
         components,
         policy,
         grants: GrantsHandle::new(Arc::clone(&admin_ports), &views, owner),
-        project_rules: ProjectRulesHandle::new(Arc::clone(&admin_ports), &views),
+        project_rules: project_rules(&ports, &views.project_rules),
         usage: UsageHandle::new(Arc::clone(&admin_ports)),
         memories,
         erasures: ErasureHandle::new(admin_ports, Arc::new(stopper), subscribers),
@@ -167,16 +169,20 @@ fn models(ports: &RuntimePorts) -> ModelsHandle {
     ModelsHandle::new(ports.models.clone(), Arc::clone(&ports.clock), Arc::clone(&ports.redactor))
 }
 
-fn health(admin: &Arc<AdminPorts>, ports: &RuntimePorts, background: &BackgroundDriver) -> HealthHandle {
-    let proofs = Arc::clone(&ports.proofs);
-    HealthHandle::new(Arc::clone(admin), proofs, ports.models.clone(), background.status())
+fn project_rules(ports: &RuntimePorts, rules: &Arc<ProjectRules>) -> ProjectRulesHandle {
+    ProjectRulesHandle::new(
+        Arc::clone(rules),
+        ports.recorder.clone(),
+        Arc::clone(&ports.workspaces),
+        Arc::clone(&ports.clock),
+    )
 }
 
-/// Makes the handle of memory; dates in it are meant where their principal is.
-fn memories(ports: &Arc<AdminPorts>, engine: &Arc<Engine>) -> MemoriesHandle {
+/// Makes the handle of memory; a date in it is one in the zone of its principal.
+fn memories(ports: MemoryPorts, engine: &Arc<Engine>) -> MemoriesHandle {
     let engine = Arc::clone(engine);
     let search = Arc::clone(&engine.views.memories);
-    MemoriesHandle::new(Arc::clone(ports), search, Arc::new(move |principal| engine.runs.zone_of(principal)))
+    MemoriesHandle::new(ports, search, Arc::new(move |principal| engine.runs.zone_of(principal)))
 }
 
 async fn settle_vault(vault: &VaultHandle) -> Result<(), TickFailure> {

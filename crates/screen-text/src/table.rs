@@ -72,16 +72,17 @@ pub fn table<const N: usize>(
     shorten_states(&mut rows, &widths);
     let cut_at = columns_max.map(|columns| columns.max(end_of_whole(&rows[0], &widths)));
     let wraps = rows[0].last().is_some_and(|last| last == WRAPPED);
-    let lines = |(at, row): (usize, &TableRow)| {
-        let is_note = wraps && at > 0 && row.last().is_some_and(|note| !note.is_empty());
+    let mut lines = vec![line(&rows[0], &widths, cut_at)];
+    for row in &rows[1..] {
+        let has_note = wraps && row.last().is_some_and(|note| !note.is_empty());
         match columns_max {
-            Some(columns) if is_note && line(row, &widths, None).width() > columns => {
-                with_rows_below(row, &widths, columns, cut_at)
+            Some(columns) if has_note && line(row, &widths, None).width() > columns => {
+                lines.extend(with_rows_below(row, &widths, columns, cut_at));
             }
-            _ => vec![line(row, &widths, cut_at)],
+            _ => lines.push(line(row, &widths, cut_at)),
         }
-    };
-    rows.iter().enumerate().flat_map(lines).collect()
+    }
+    lines
 }
 
 /// Returns a row without its last cell, and that cell in rows of its own below.

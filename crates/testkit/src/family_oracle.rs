@@ -194,8 +194,14 @@ impl FamilyOracle {
                 let role = role.or(before.map(|record| record.role)).unwrap_or(Role::Member);
                 let disabled = before.and_then(|record| record.disabled);
                 let time_zone = before.map(|record| record.time_zone.clone()).unwrap_or_default();
-                let (id, name, kind) = (*principal, name.clone(), *kind);
-                let record = PrincipalRecord { id, name, kind, role, disabled, time_zone };
+                let record = PrincipalRecord {
+                    id: *principal,
+                    name: name.clone(),
+                    kind: *kind,
+                    role,
+                    disabled,
+                    time_zone,
+                };
                 self.principals.insert(*principal, record);
             }
             AccessEvent::PrincipalRenamed { principal, name } => {
@@ -251,9 +257,9 @@ impl FamilyOracle {
                 }
             }
             PolicyEvent::ProjectRulesAccepted(file) => {
-                let (seq, accepted, file) = (entry.seq, entry.time, file.clone());
-                let record = AcceptedProjectFileRecord { seq, accepted, file };
-                self.project_rules.insert(seq, (entry.principal, record));
+                let record =
+                    AcceptedProjectFileRecord { seq: entry.seq, accepted: entry.time, file: file.clone() };
+                self.project_rules.insert(entry.seq, (entry.principal, record));
             }
             PolicyEvent::ProjectRulesWithdrawn(accepted) => {
                 self.project_rules.retain(|seq, (owner, _)| seq != accepted || *owner != entry.principal);

@@ -58,7 +58,7 @@ pub fn conclude(
     Ok(ToolExecutionOutcome {
         failure: result.failure,
         output_bytes_total: result.bytes_total.max(result.text.len() as u64),
-        output: Content::new(truncate(result.text, invocation.output_bytes_max)),
+        output: Content::new(truncate(result.text, invocation.limits.output_bytes_max)),
         executor,
         isolation,
         taints: result.taints,

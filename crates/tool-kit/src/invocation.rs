@@ -31,14 +31,21 @@ pub struct ToolInvocation {
     pub contract: EffectContract,
     /// Whether the call runs for the first time.
     pub execution: ExecutionAttempt,
-    /// How long the call may take.
-    pub deadline: Duration,
-    /// How much output is kept, in bytes.
-    pub output_bytes_max: usize,
+    /// The limits of the call.
+    pub limits: CallLimits,
     /// What the run had read when the call was granted.
     pub taints: Taints,
     /// Cancel flag, key of the effect, and the receiver of what the call prints.
     pub supervision: Supervision,
+}
+
+/// The limits of one call.
+#[derive(Debug, Clone, Copy)]
+pub struct CallLimits {
+    /// How long the call may take.
+    pub deadline: Duration,
+    /// How much output is kept, in bytes.
+    pub output_bytes_max: usize,
 }
 
 /// Names the call, and nothing of its content.
@@ -71,8 +78,7 @@ impl ToolInvocation {
             },
             contract: grant.contract(),
             execution: grant.execution(),
-            deadline: grant.deadline(),
-            output_bytes_max: grant.output_bytes_max(),
+            limits: CallLimits { deadline: grant.deadline(), output_bytes_max: grant.output_bytes_max() },
             taints: grant.taints(),
             supervision,
         }

@@ -23,7 +23,7 @@ pub use blocking_pool::{BLOCKING_CALLS_MAX, BlockingPool};
 pub use conclude::{conclude, panic_of};
 #[doc(hidden)]
 pub use delegate::named;
-pub use invocation::ToolInvocation;
+pub use invocation::{CallLimits, ToolInvocation};
 pub use palyra_run_core::{ExecutionAttempt, Intent};
 pub use result::{CallError, CallFailure, CallResult, ExecutionSite, ToolResult};
 pub use tool::{Tool, ToolAct};

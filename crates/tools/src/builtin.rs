@@ -157,8 +157,11 @@ fn run_read(read: ReadFn, invocation: &ToolInvocation) -> CallResult {
     let read = || {
         let workspace = Workspace::open(&invocation.workspace_root)?;
         let cancel = &invocation.supervision.cancel;
-        let call =
-            ToolCallContext { workspace: &workspace, output_bytes_max: invocation.output_bytes_max, cancel };
+        let call = ToolCallContext {
+            workspace: &workspace,
+            output_bytes_max: invocation.limits.output_bytes_max,
+            cancel,
+        };
         call.check_cancel()?;
         read(&call, &invocation.arguments)
     };

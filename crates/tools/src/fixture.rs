@@ -76,7 +76,7 @@ pub(crate) fn call_in(root: &Path, output_bytes_max: usize, tool: &str, argument
         false => String::new(),
     };
     let mut invocation = granted(root, &tool, &arguments, &plan);
-    invocation.output_bytes_max = output_bytes_max;
+    invocation.limits.output_bytes_max = output_bytes_max;
     let outcome = run_call(&invocation).unwrap();
     let text = outcome.output.into_exposed();
     assert!(text.len() <= output_bytes_max);

@@ -44,6 +44,6 @@ mod attacks;
 mod fixture;
 
 pub use builtin::BuiltinTools;
-pub use project_files::WorkspaceProjectFiles;
 pub use memory::{MemoryAccess, MemoryTools, memory_tool_specs};
+pub use project_files::WorkspaceProjectFiles;
 pub use workspace::missing_mechanism;

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use palyra_ports::search_memories::{MemoryCall, MemoryRefusal, UseMemories};
-use palyra_tool_kit::{CallError, CallFailure, CallResult, InvalidArguments, Tool, ToolInvocation, ToolSet};
+use palyra_tool_kit::{CallError, CallFailure, CallResult, InvalidArguments, Tool, ToolSet};
 use palyra_types::ErrorCode;
 use palyra_types::tool::ToolSpec;
 use serde::de::DeserializeOwned;
@@ -22,13 +22,29 @@ use tokio::sync::watch;
 /// One tool: what it declares, and what a call does.
 struct MemoryTool {
     spec: fn() -> ToolSpec,
-    run: fn(Arc<dyn UseMemories>, ToolInvocation) -> BoxFuture<'static, CallResult>,
+    run: fn(Arc<dyn UseMemories>, MemoryRequest) -> BoxFuture<'static, CallResult>,
+}
+
+/// What a call asks of memory.
+struct MemoryRequest {
+    call: MemoryCall,
+    /// JSON text.
+    arguments: String,
+}
+
+impl MemoryRequest {
+    fn arguments<T: DeserializeOwned>(&self) -> Result<T, CallError> {
+        palyra_tool_kit::parse(&self.arguments).map_err(|_| invalid(InvalidArguments::MESSAGE))
+    }
 }
 
 const TOOLS: [MemoryTool; 3] = [
-    MemoryTool { spec: memory_search::spec, run: |memory, call| memory_search::run(memory, call).boxed() },
-    MemoryTool { spec: memory_write::spec, run: |memory, call| memory_write::run(memory, call).boxed() },
-    MemoryTool { spec: session_search::spec, run: |memory, call| session_search::run(memory, call).boxed() },
+    MemoryTool { spec: memory_search::spec, run: |memory, asked| memory_search::run(memory, asked).boxed() },
+    MemoryTool { spec: memory_write::spec, run: |memory, asked| memory_write::run(memory, asked).boxed() },
+    MemoryTool {
+        spec: session_search::spec,
+        run: |memory, asked| session_search::run(memory, asked).boxed(),
+    },
 ];
 
 /// Returns what the tools of memory say of themselves, without any that could be called.
@@ -98,12 +114,22 @@ impl MemoryTools {
 
 impl MemoryTool {
     fn tool(&self, access: &MemoryAccess) -> Tool {
-        let (run, access) = (self.run, access.clone());
+        let run = self.run;
+        let access = access.clone();
         Tool::waiting((self.spec)(), move |invocation| {
             let access = access.clone();
+            let call = MemoryCall {
+                principal: invocation.used_by.principal,
+                session: invocation.session,
+                run: invocation.used_by.run,
+                effect: invocation.used_by.effect,
+                root: invocation.workspace_root,
+                taints: invocation.taints,
+            };
+            let asked = MemoryRequest { call, arguments: invocation.arguments };
             async move {
                 match access.memory().await {
-                    Some(memory) => run(memory, invocation).await,
+                    Some(memory) => run(memory, asked).await,
                     None => Err(CallError::NotStarted(CallFailure::new(
                         ErrorCode::ShuttingDown,
                         "the daemon is about to stop, so memory cannot be used".to_owned(),
@@ -112,21 +138,6 @@ impl MemoryTool {
             }
         })
     }
-}
-
-fn call_of(invocation: &ToolInvocation) -> MemoryCall {
-    MemoryCall {
-        principal: invocation.used_by.principal,
-        session: invocation.session,
-        run: invocation.used_by.run,
-        effect: invocation.used_by.effect,
-        root: invocation.workspace_root.clone(),
-        taints: invocation.taints,
-    }
-}
-
-fn arguments_of<T: DeserializeOwned>(invocation: &ToolInvocation) -> Result<T, CallError> {
-    palyra_tool_kit::parse(&invocation.arguments).map_err(|_| invalid(InvalidArguments::MESSAGE))
 }
 
 fn refused(refusal: MemoryRefusal) -> CallError {

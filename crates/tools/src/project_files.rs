@@ -1,6 +1,6 @@
 //! The files in which a project says how to work on it (`AGENTS.md`), read below the root of a workspace.
 //!
-//! Knows no person who accepts them. A file is opened as tools open files: beneath the descriptor of the root, through no link.
+//! Knows nothing of acceptances. A file is opened as tools open files: beneath the descriptor of the root, through no link.
 
 use std::io::Read;
 use std::path::{Component, Path};

@@ -74,7 +74,7 @@ pub struct RenderedAttachment {
     pub place: Option<BlobRef>,
     /// Its bytes, once they are read: images for models that see, otherwise `None`.
     pub data: Option<Blob>,
-    /// What its text is enclosed in where a model reads it.
+    /// The tags around its text where a model reads it.
     pub delimiter: DataDelimiter,
 }
 

@@ -1,6 +1,6 @@
 //! Memory: what is remembered on behalf of a principal, as recorded facts and as records.
 //!
-//! Owns the values. Invariant: an item belongs to one principal, that of its entry, for ever; what it was learned from is
+//! Owns the values. Invariant: an item belongs to one principal, that of its entry, always; what it was learned from is
 //! part of it, so labels of what a run had read survive it. Begin at [`MemoryEvent`].
 
 use std::path::PathBuf;

@@ -148,7 +148,7 @@ pub enum ChatMessage {
         text: Redacted<String>,
         /// Whether the tool succeeded.
         status: ToolResultStatus,
-        /// What the text is enclosed in where a model reads it.
+        /// The tags around the text where a model reads it.
         delimiter: DataDelimiter,
     },
 }

@@ -23,7 +23,7 @@ pub struct ProjectFile {
     pub path: Redacted<String>,
     /// SHA-256 of what was read of it; zeros when erased.
     pub sha256: Redacted<[u8; 32]>,
-    /// What was read of it.
+    /// The text as read.
     pub text: Redacted<Arc<str>>,
     /// Whether the person of the run had accepted it when the run was admitted.
     pub standing: ProjectFileStanding,

@@ -4,7 +4,7 @@
 //! line holds each verb to that.
 
 /// The names.
-pub const RESERVED_TOOL_NAMES: [&str; 49] = [
+pub const RESERVED_TOOL_NAMES: [&str; 50] = [
     "serve",
     "init",
     "chat",
@@ -34,6 +34,7 @@ pub const RESERVED_TOOL_NAMES: [&str; 49] = [
     "always",
     "last",
     "grants",
+    "rules",
     "revoke",
     "watch",
     "export",

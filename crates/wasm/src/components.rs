@@ -194,7 +194,7 @@ impl ComponentsInner {
             return Err(not_started(ErrorCode::ComponentChanged, why));
         }
         let cancel = &invocation.supervision.cancel;
-        let end = Instant::now() + invocation.deadline;
+        let end = Instant::now() + invocation.limits.deadline;
         let ready = tokio::select! {
             biased;
             () = cancel.cancelled() => {

@@ -211,7 +211,8 @@ impl WebCalls {
         if answer.failed && !method.is_safe() {
             answer.head.push_str(before(invocation));
         }
-        let said = ServerText { text: &answer.text, offset, output_bytes_max: invocation.output_bytes_max };
+        let said =
+            ServerText { text: &answer.text, offset, output_bytes_max: invocation.limits.output_bytes_max };
         Ok(ToolResult {
             text: describe(&answer.head, said, &invocation.supervision.key),
             bytes_total: answer.text.len() as u64,

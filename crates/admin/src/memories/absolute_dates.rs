@@ -8,9 +8,9 @@ use std::fmt::Write;
 use jiff::civil::{Date, Weekday};
 use jiff::{Span, ToSpan};
 
-/// Bytes of a text that are looked at, at most; longer ones are no items.
+/// Bytes of a text that is searched, at most; a longer one is refused later.
 const TEXT_BYTES_MAX: usize = 16 * 1024;
-/// A number of days, weeks, months or years beyond this is no date.
+/// Larger numbers of days, weeks, months or years are not read as a date.
 const AMOUNT_MAX: i64 = 1_000;
 
 const WEEKDAYS: [(&str, Weekday); 7] = [
@@ -30,7 +30,8 @@ pub(super) fn with_absolute_dates(text: &str, today: Date) -> String {
     }
     let words = words_of(text);
     let mut out = String::with_capacity(text.len());
-    let (mut written, mut at) = (0, 0);
+    let mut written = 0;
+    let mut at = 0;
     while at < words.len() {
         let lower: Vec<String> =
             words[at..].iter().take(4).map(|word| text[word.clone()].to_lowercase()).collect();

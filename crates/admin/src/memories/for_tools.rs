@@ -101,13 +101,14 @@ impl MemoriesHandle {
             MemoryReach::Session => MemoryScope::Session(call.session),
             MemoryReach::Folder => self.folder(call.principal, Content::new(call.root.clone()))?,
         };
-        let item = self.checked(&writer, draft.text, scope, draft.lifetime, draft.replaces)?;
+        let item = self.checked(&writer, &draft.text, scope, draft.lifetime, draft.replaces)?;
         self.record(writer, item).await
     }
 
     /// Returns the surface of the call's run, and the entry that started the call.
     async fn place_of(&self, call: &MemoryCall) -> Result<(Surface, TapeSeq), AdminError> {
-        let (mut surface, mut last) = (Surface::LocalSocket, TapeSeq::default());
+        let mut surface = Surface::LocalSocket;
+        let mut last = TapeSeq::default();
         loop {
             let page = self.ports.tapes.tape(call.run, last, MAX_TAPE_ENTRIES_PER_RESPONSE).await?;
             for entry in &page.entries {

@@ -18,14 +18,14 @@ use palyra_types::session::SessionRef;
 use palyra_types::tool::Taints;
 use palyra_types::{Content, PrincipalId, SessionId};
 
-use crate::parts::AdminPorts;
+use crate::parts::MemoryPorts;
 
 /// Items that a run is given unasked, at most.
 pub const RECALLED_ITEMS_MAX: usize = 6;
 
 /// Finds items of memory.
 pub struct MemorySearch {
-    ports: Arc<AdminPorts>,
+    ports: MemoryPorts,
     /// Counts erasures.
     erasures: AtomicU64,
     /// Principals that may have items. A run of another one begins without a look into the journal.
@@ -45,7 +45,7 @@ pub(crate) struct RankedItems {
 }
 
 impl MemorySearch {
-    pub(crate) async fn load(ports: Arc<AdminPorts>) -> Result<Self, ReadError> {
+    pub(crate) async fn load(ports: MemoryPorts) -> Result<Self, ReadError> {
         let holders = ports.families.query(|rows, _| memories::holders(rows)).await?;
         Ok(Self { ports, erasures: AtomicU64::new(0), holders: Mutex::new(holders) })
     }

@@ -18,6 +18,7 @@ pub(crate) use self::answer::{folder_of, scope_of};
 use super::ids::{ApprovalName, GrantName, RunName};
 use super::open_questions::nothing_to_approve;
 use super::pages::{ItemSelection, read_list};
+use super::start_run::workspace_root;
 use crate::context::Context;
 use crate::drive::OutputFormat;
 use crate::exit::Exit;
@@ -144,16 +145,7 @@ enum ApproveVerb {
         #[arg(long)]
         json: bool,
     },
-    /// List the grants that let calls run silently
-    #[command(after_help = "Example:\n  palyra approve grants --all")]
-    Grants {
-        /// Those that were revoked or used up, too
-        #[arg(long)]
-        all: bool,
-        /// One line of JSON each
-        #[arg(long)]
-        json: bool,
-    },
+    Grants(grants::GrantsArgs),
     Rules(rules::RulesArgs),
     /// Revoke a grant
     #[command(after_help = "Example:\n  palyra approve revoke 3B7M2Q")]
@@ -226,11 +218,11 @@ pub(crate) async fn run(context: &Context, args: ApproveArgs) -> Result<Exit, Fa
         }
         ApproveVerb::Watch { json } => watch(context, &client, json.into()).await,
         ApproveVerb::Export { days, json: _ } => export(&context.output, &client, days).await,
-        ApproveVerb::Grants { all, json } => {
-            let request = v1::ListGrantsRequest { all };
-            grants::list(context, &client, request, json.into()).await
+        ApproveVerb::Grants(args) => grants::list(context, &client, args).await,
+        ApproveVerb::Rules(args) => {
+            let root = args.place().map(|place| workspace_root(context, &place)).transpose()?;
+            rules::run(&context.output, &client, args, root).await
         }
-        ApproveVerb::Rules(args) => rules::run(context, &client, args).await,
         ApproveVerb::Revoke { grant, json } => {
             let grant = grant.resolve(&client).await?;
             grants::revoke(&context.output, &client, grant, json.into()).await
@@ -271,7 +263,7 @@ async fn list(
     let approvals = &listed.items;
     if format == OutputFormat::Json {
         approvals.iter().try_for_each(|approval| context.output.json(&to_json(approval)))?;
-        listed.note_further(context);
+        listed.note_further(&context.output);
         return Ok(Exit::Done);
     }
     if approvals.is_empty() {
@@ -279,7 +271,7 @@ async fn list(
         return Ok(Exit::Done);
     }
     context.table(["APPROVAL", "STATE", "RISK", "AGE", "CALL"], approvals.iter().map(row).collect())?;
-    listed.note_further(context);
+    listed.note_further(&context.output);
     let waiting = approvals.iter().find(|approval| approval.state() == v1::ApprovalState::Pending);
     if let Some(waiting) = waiting.filter(|_| context.output.is_watched()) {
         let id = short_id(&waiting.approval_id);

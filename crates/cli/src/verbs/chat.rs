@@ -3,12 +3,11 @@
 //! Owns the order of things: who types when, what waits while a run is active, what ends the chat. At a
 //! terminal lines are edited, and typing while an answer streams holds the answer for the moment;
 //! elsewhere one line is one input, and the next is read when its answer is there.
-//! Begin at [`run`]; `chat_line` says what a line means.
+//! Begin at [`run`]; [`ChatLine`] says what a line means.
 
 mod input;
 mod chat_session;
-mod session_search;
-mod chat_line;
+mod chat_mend;
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -33,15 +32,17 @@ use crate::drive::{
 };
 use crate::exit::Exit;
 use crate::failure::Failure;
-use chat_line::ChatLine;
+use chat_mend::in_chat;
 use chat_session::ChatSession;
 use input::Input;
-use palyra_run_view::{EchoMode, age, branch_origin};
+use palyra_run_view::{
+    ChatLine, EchoMode, SearchMatch, age, branch_origin, chat_command_of, chat_command_rest, chat_help,
+    read_chat_line,
+};
 use palyra_screen_text::clean_line;
 use palyra_screen_text::shell_word;
 use palyra_screen_text::{bytes, count, short_id};
 use palyra_terminal::{Keyboard, LineOutcome, NoteKind, PromptReader};
-use session_search::SearchMatch;
 
 const NAME_CHARS_MAX: usize = 60;
 const SESSIONS_LISTED_MAX: u32 = 10;
@@ -222,7 +223,7 @@ impl Chat<'_> {
 
     /// Carries out a line; what it says waits to be followed.
     async fn dispatch(&mut self, line: &str) -> Result<LineEffect, Failure> {
-        let dispatched = match chat_line::read(line) {
+        let dispatched = match read_chat_line(line) {
             ChatLine::Quit => {
                 self.say_how_to_return();
                 return Ok(LineEffect::Leave);
@@ -267,7 +268,7 @@ impl Chat<'_> {
         line: &str,
     ) -> Result<LineEffect, Failure> {
         let active = drive.run().map(|run| run.to_string()).unwrap_or_default();
-        let dispatched = match chat_line::read(line) {
+        let dispatched = match read_chat_line(line) {
             ChatLine::Quit => {
                 self.note(NoteKind::Info, &drive.parting_words());
                 return Ok(LineEffect::Leave);
@@ -313,12 +314,12 @@ impl Chat<'_> {
     /// What may be obeyed at any time and starts nothing.
     async fn look(&mut self, line: ChatLine<'_>) -> Result<(), Failure> {
         match line {
-            ChatLine::Help => chat_line::help().for_each(|line| self.context.output.row(&line)),
+            ChatLine::Help => chat_help().for_each(|line| self.context.output.row(&line)),
             ChatLine::Status => return self.status().await,
             ChatLine::Model(name) => return self.model(name).await,
             ChatLine::Attach(files) => return self.attach(files),
             ChatLine::OfShell(verb) => {
-                let here = chat_line::of_chat(verb)
+                let here = chat_command_of(verb)
                     .map(|(command, what)| format!("; in this chat, {command} does this: {what}"));
                 let message = format!(
                     "this is a command of your shell{}; type it in another terminal, or after /quit. A space before it \
@@ -335,7 +336,7 @@ impl Chat<'_> {
                 self.note(NoteKind::Bad, &message);
             }
             ChatLine::Incomplete(command) => {
-                let what = chat_line::what_follows(command);
+                let what = chat_command_rest(command);
                 self.note(NoteKind::Bad, &format!("write {command} {what}; /help lists commands"));
             }
             _ => {}
@@ -354,7 +355,7 @@ impl Chat<'_> {
                 Ok(LineEffect::GoOn)
             }
             Err(failure) if self.input.is_person() => {
-                chat_line::in_chat(failure).show(&self.context.output);
+                in_chat(failure).show(&self.context.output);
                 Ok(LineEffect::GoOn)
             }
             Err(failure) => Err(failure),
@@ -470,7 +471,7 @@ impl Chat<'_> {
 
     /// Says where the input is that a search found, if what is said next does not follow on it.
     async fn note_search_match(&self, session: &v1::Session) -> Result<(), Failure> {
-        let found = self.search_matches.iter().find(|found| found.session_id == session.session_id);
+        let found = self.search_matches.iter().find(|found| found.is_in(session));
         let Some(found) = found else { return Ok(()) };
         if let Some(run) = self.chat_session.run_of_match(session, found).await?
             && run.run_id != session.last_run_id

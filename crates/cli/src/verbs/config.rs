@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Subcommand;
-use palyra_client::{AskProviders, ClientError};
+use palyra_client::{AskProviders, Client, ClientError};
 use palyra_types::ErrorCode;
 use palyra_wire::json::to_json_with_defaults;
 use palyra_wire::v1::{ReloadConfigRequest, ReloadConfigResponse};
@@ -73,9 +73,12 @@ pub(crate) async fn run(context: &Context, verb: ConfigVerb) -> Result<Exit, Fai
             let file = file.as_ref().or(context.global.config.as_ref());
             let verdict = (context.daemon.check_config)(file.map(PathBuf::as_path));
             let exit = tell(context, &verdict, json.into())?;
-            if exit == Exit::Done {
-                let look = note_missing_keys(context, file.map(PathBuf::as_path));
-                let _too_slow = tokio::time::timeout(ANSWERS_WITHIN, look).await;
+            // A file that a daemon does not read says nothing about its keys.
+            let is_read = file.is_none_or(|file| context.config_file().is_ok_and(|read| read == *file));
+            if exit == Exit::Done && is_read && context.is_local() {
+                let look = missing_keys(context.connect_running());
+                let notices = tokio::time::timeout(ANSWERS_WITHIN, look).await.unwrap_or_default();
+                notices.iter().for_each(|notice| context.output.note(NoteKind::Doubt, notice));
             }
             Ok(exit)
         }
@@ -95,21 +98,16 @@ pub(crate) async fn run(context: &Context, verb: ConfigVerb) -> Result<Exit, Fai
     }
 }
 
-/// Says which keys a daemon that runs lacks, although this environment has them. A file that it does not read says nothing
-/// about that.
-async fn note_missing_keys(context: &Context, file: Option<&Path>) {
-    let is_read = file.is_none_or(|file| context.config_file().is_ok_and(|read| read == file));
-    if !is_read || !context.is_local() {
-        return;
-    }
-    let Ok(client) = context.connect_running().await else { return };
-    let Ok(listed) = client.list_models(AskProviders::No).await else { return };
-    for error in listed.models.iter().map(|model| &model.error) {
-        if let Some(missing) = missing_key(error) {
-            let notice = format!("the running daemon cannot use it all: {error}; {}", missing.mend(""));
-            context.output.note(NoteKind::Doubt, &notice);
-        }
-    }
+/// Says which keys a daemon that runs lacks, although this environment has them.
+async fn missing_keys(connecting: impl Future<Output = Result<Client, Failure>>) -> Vec<String> {
+    let Ok(client) = connecting.await else { return Vec::new() };
+    let Ok(listed) = client.list_models(AskProviders::No).await else { return Vec::new() };
+    let errors = listed.models.iter().map(|model| &model.error);
+    let notices = errors.filter_map(|error| {
+        let missing = missing_key(error)?;
+        Some(format!("the running daemon cannot use it all: {error}; {}", missing.mend("")))
+    });
+    notices.collect()
 }
 
 /// Says where a setting is written; its value may be a secret and is not repeated.

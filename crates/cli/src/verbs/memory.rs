@@ -13,14 +13,15 @@ use crate::context::Context;
 use crate::drive::OutputFormat;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use palyra_run_view::date;
-use palyra_screen_text::{clean_line, short_id};
-use palyra_terminal::NoteKind;
+use palyra_run_view::memory_row;
+use palyra_screen_text::clean_line;
+use palyra_terminal::{NoteKind, Output};
 
 const LISTED_DEFAULT: u32 = 50;
 /// Items of a principal, at most.
 const ITEMS_MAX: u32 = 1_000;
 const TEXT_CHARS_MAX: usize = 300;
+const HEAD: [&str; 4] = ["ID", "SAVED", "FROM", "TEXT"];
 const NOTHING: &str = "nothing is remembered; `palyra memory add TEXT` remembers something";
 
 /// See what is remembered for you, add to it, search it, forget.
@@ -91,8 +92,8 @@ pub(crate) async fn run(context: &Context, verb: MemoryVerb) -> Result<Exit, Fai
                 async move { client.call(request).await.map(|page| (page.memories, page.next_page_token)) }
             });
             let listed = listed.await?;
-            listed.note_further(context);
-            show(context, json.into(), listed.items)
+            listed.note_further(&context.output);
+            context.list(json.into(), listed.items, NOTHING, HEAD, |item| memory_row(&item))
         }
         MemoryVerb::Add { text, folder, days, replaces, json } => {
             let replaces = match replaces {
@@ -102,44 +103,27 @@ pub(crate) async fn run(context: &Context, verb: MemoryVerb) -> Result<Exit, Fai
             let folder = folder.as_deref().map(real_folder).transpose()?.unwrap_or_default();
             let request = v1::SaveMemoryRequest { text, folder, days, replaces, ..Default::default() };
             let saved = client.call(request).await?.memory.unwrap_or_default();
-            say(context, json.into(), &saved, "remembered")
+            say(&context.output, json.into(), &saved, "remembered")
         }
         MemoryVerb::Forget { id, json } => {
             let memory_id = item_id(client, &id).await?;
             let forgotten = client.call(v1::ForgetMemoryRequest { memory_id }).await?;
-            say(context, json.into(), &forgotten.memory.unwrap_or_default(), "forgotten")
+            say(&context.output, json.into(), &forgotten.memory.unwrap_or_default(), "forgotten")
         }
         MemoryVerb::Search { text, json } => {
             let found = client.call(v1::SearchMemoriesRequest { text, ..Default::default() }).await?;
-            show(context, json.into(), found.memories)
+            context.list(json.into(), found.memories, NOTHING, HEAD, |item| memory_row(&item))
         }
     }
 }
 
-fn show(context: &Context, format: OutputFormat, items: Vec<v1::Memory>) -> Result<Exit, Failure> {
-    context.list(format, items, NOTHING, ["ID", "SAVED", "FROM", "TEXT"], |item| {
-        let from = match (item.run_id.as_str(), item.taints.as_slice()) {
-            ("", _) => "you".to_owned(),
-            (run, []) => format!("run {}", short_id(run)),
-            (run, taints) => format!("run {}, read {}", short_id(run), taints.join("+")),
-        };
-        let text = match item.superseded_by.as_str() {
-            "" => clean_line(&item.text, TEXT_CHARS_MAX),
-            newer => {
-                format!("(superseded by {}) {}", short_id(newer), clean_line(&item.text, TEXT_CHARS_MAX))
-            }
-        };
-        [short_id(&item.memory_id), date(item.created), from, text]
-    })
-}
-
-fn say(context: &Context, format: OutputFormat, item: &v1::Memory, done: &str) -> Result<Exit, Failure> {
+fn say(output: &Output, format: OutputFormat, item: &v1::Memory, done: &str) -> Result<Exit, Failure> {
     if format == OutputFormat::Json {
-        context.output.json(&to_json(item))?;
+        output.json(&to_json(item))?;
     } else {
-        let id = context.output.id(&item.memory_id);
+        let id = output.id(&item.memory_id);
         let text = clean_line(&item.text, TEXT_CHARS_MAX);
-        context.output.note(NoteKind::Good, &format!("{done}, {id}: {text}"));
+        output.note(NoteKind::Good, &format!("{done}, {id}: {text}"));
     }
     Ok(Exit::Done)
 }

@@ -3,10 +3,9 @@
 use palyra_client::Client;
 use palyra_types::RunId;
 use palyra_wire::v1;
-use palyra_wire::v1::tape_entry::Event;
 
 use crate::failure::Failure;
-use palyra_run_view::model_question;
+use palyra_run_view::{open_question_of, waits_for_words};
 use palyra_screen_text::{count, short_id};
 
 /// As much of a tape's end as is looked through for a question.
@@ -24,22 +23,7 @@ pub(super) async fn open_question(client: &Client, run: &v1::Run) -> Result<Opti
     }
     let after = run.last_tape_seq.saturating_sub(ENTRIES_READ_MAX);
     let page = client.read_tape(id, after, ENTRIES_READ_MAX).await?;
-    Ok(question_in(&page.entries))
-}
-
-fn question_in(entries: &[v1::TapeEntry]) -> Option<String> {
-    let started = entries.iter().rev().find_map(|entry| match &entry.event {
-        Some(Event::ToolStarted(started)) if started.contract() == v1::EffectContract::Local => {
-            Some(started.effect_id)
-        }
-        _ => None,
-    })?;
-    entries.iter().find_map(|entry| match &entry.event {
-        Some(Event::ToolProposed(proposed)) if proposed.effect_id == started => {
-            model_question(&proposed.tool, &proposed.arguments)
-        }
-        _ => None,
-    })
+    Ok(open_question_of(&page.entries))
 }
 
 /// Says where nothing waits for an approval: which runs wait for words instead, newest first.
@@ -61,39 +45,4 @@ pub(super) async fn nothing_to_approve(client: &Client) -> Result<String, Failur
         count(waiting.len() as u64, "run"),
         question.unwrap_or_default()
     ))
-}
-
-/// Returns whether a run waits for words of a person, and for no approval and no outcome.
-pub(super) fn waits_for_words(run: &v1::Run) -> bool {
-    run.phase() == v1::RunPhase::Waiting
-        && !matches!(
-            run.waiting_for(),
-            v1::WaitReason::Approval | v1::WaitReason::OutcomeUnknown | v1::WaitReason::ClientTool
-        )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_question_is_that_of_the_call_that_waits() {
-        let entry = |event| v1::TapeEntry { event: Some(event), ..Default::default() };
-        let proposed = |effect_id, question: &str| {
-            entry(Event::ToolProposed(v1::ToolProposed {
-                effect_id,
-                tool: "ask_user".to_owned(),
-                arguments: serde_json::json!({ "question": question }).to_string(),
-                ..Default::default()
-            }))
-        };
-        let started = |effect_id| {
-            let contract = v1::EffectContract::Local.into();
-            entry(Event::ToolStarted(v1::ToolStarted { effect_id, contract, ..Default::default() }))
-        };
-        let entries = [proposed(1, "first?"), started(1), proposed(2, "which\nfolder?"), started(2)];
-        assert_eq!(question_in(&entries).as_deref(), Some("which folder?"));
-        assert_eq!(question_in(&entries[..2]).as_deref(), Some("first?"));
-        assert_eq!(question_in(&entries[..1]), None);
-    }
 }

@@ -2,9 +2,8 @@
 
 use palyra_client::ClientError;
 
-use crate::context::Context;
 use crate::failure::Failure;
-use palyra_terminal::NoteKind;
+use palyra_terminal::{NoteKind, Output};
 
 const PAGE_SIZE_MAX: u32 = 500;
 /// Items that a search looks at, at most.
@@ -72,9 +71,9 @@ where
 
 impl<T> ListedItems<T> {
     /// Says on standard error how many items follow, and how they are shown.
-    pub(super) fn note_further(&self, context: &Context) {
+    pub(super) fn note_further(&self, output: &Output) {
         if let Some(note) = self.further_note() {
-            context.output.note(NoteKind::Info, &note);
+            output.note(NoteKind::Info, &note);
         }
     }
 

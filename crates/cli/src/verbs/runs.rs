@@ -272,7 +272,7 @@ async fn list(
     .await?;
     if format == OutputFormat::Json {
         listed.items.iter().try_for_each(|run| context.output.json(&to_json(run)))?;
-        listed.note_further(context);
+        listed.note_further(&context.output);
         return Ok(Exit::Done);
     }
     if listed.items.is_empty() {
@@ -288,7 +288,7 @@ async fn list(
             ),
         };
         context.output.note(NoteKind::Info, &notice);
-        listed.note_further(context);
+        listed.note_further(&context.output);
         return Ok(Exit::Done);
     }
     let mut shown = listed.items.clone();
@@ -303,7 +303,7 @@ async fn list(
     };
     let rows = shown.into_iter().map(row).collect();
     context.table(["RUN", "STATE", "AGE", "TURNS", "INPUT"], rows)?;
-    listed.note_further(context);
+    listed.note_further(&context.output);
     Ok(Exit::Done)
 }
 

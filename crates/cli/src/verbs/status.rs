@@ -8,16 +8,16 @@ use std::path::Path;
 
 use palyra_client::{Client, ClientError};
 use palyra_wire::v1;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::logs::{is_elsewhere, log_file};
 use crate::context::{Context, GlobalArgs};
 use crate::daemon_hooks::DaemonHooks;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use palyra_run_view::{age, date};
-use palyra_screen_text::{bytes, clean_line, count};
-use waiting::{WaitingCounts, WaitingWork};
+use palyra_run_view::{WaitingWork, age, date};
+use palyra_screen_text::{bytes, clean_line};
+use waiting::look_for_work;
 
 const SANDBOX_CHECK: &str = "tool_isolation";
 const REACH_CHECK: &str = "approver_reach";
@@ -76,7 +76,7 @@ impl StatusReport {
             client.status(),
             client.config(),
             client.journal_status(),
-            WaitingWork::look(client, folder.as_deref())
+            look_for_work(client, folder.as_deref())
         );
         let (status, journal, waiting) = (status?, journal?, waiting?);
         self.daemon(&status);
@@ -241,26 +241,6 @@ impl StatusReport {
 
 fn count_entries(entries: u64) -> String {
     if entries == 1 { "1 entry".to_owned() } else { format!("{entries} entries") }
-}
-
-impl WaitingCounts {
-    /// Returns what waits, in words.
-    fn words(self) -> String {
-        let parts = [
-            (self.approvals, "approval"),
-            (self.questions, "run that wants an answer"),
-            (self.doubts, "unknown outcome"),
-        ];
-        let message = parts.into_iter().filter(|(number, _)| *number > 0).map(|(number, noun)| match noun {
-            "run that wants an answer" if number > 1 => format!("{number} runs that want an answer"),
-            noun => count(number, noun),
-        });
-        message.collect::<Vec<_>>().join(", ")
-    }
-
-    fn json(self) -> Value {
-        json!({ "approvals": self.approvals, "questions": self.questions, "unknown_outcomes": self.doubts })
-    }
 }
 
 #[cfg(test)]

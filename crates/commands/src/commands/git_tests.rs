@@ -50,7 +50,7 @@ fn repository() -> Bench {
 
 async fn ask(bench: &Bench, arguments: &Value) -> Result<ToolResult, CommandFailure> {
     let mut granted = bench.granted("git", &arguments.to_string(), "");
-    granted.output_bytes_max = 256 * 1024;
+    granted.limits.output_bytes_max = 256 * 1024;
     bench.execute(&granted).await
 }
 

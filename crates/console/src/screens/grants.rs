@@ -53,12 +53,12 @@ async fn render(call: Arc<ScreenCall>) -> Result<Markup, ApiError> {
     };
     let grants: Vec<ShownGrant> = list.grants.into_iter().rev().take(ROWS_MAX).map(shown).collect();
     let rules = call.call(v1::ListProjectRulesRequest::default()).await?.accepted;
-    let shown = |accepted: v1::AcceptedProjectRules| {
+    let mut shown_rules = Vec::new();
+    for accepted in rules.into_iter().rev().take(ROWS_MAX) {
         let token = may_revoke.then(|| call.form_token(&withdraw_path(&accepted)));
-        ShownRules { accepted, token }
-    };
-    let rules: Vec<ShownRules> = rules.into_iter().rev().take(ROWS_MAX).map(shown).collect();
-    Ok(view(&grants, &rules, all, now_seconds()))
+        shown_rules.push(ShownRules { accepted, token });
+    }
+    Ok(view(&grants, &shown_rules, all, now_seconds()))
 }
 
 fn revoke_path(grant: &v1::StoredGrant) -> String {

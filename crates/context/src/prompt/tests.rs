@@ -27,9 +27,9 @@ fn inputs(
     current: Vec<ChatMessage>,
     window_tokens: u64,
 ) -> PromptInputs<'_> {
-    let mut segments = vec![Segment::outside(ContextSource::Instructions, fixed_bytes)];
-    segments.extend(history.iter().map(Segment::past));
-    segments.extend(Segment::current(current));
+    let mut segments = vec![RequestSegment::outside(ContextSource::Instructions, fixed_bytes)];
+    segments.extend(history.iter().map(RequestSegment::past));
+    segments.extend(RequestSegment::current(current));
     PromptInputs {
         segments,
         window_tokens,

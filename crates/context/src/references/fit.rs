@@ -25,8 +25,8 @@ pub enum ItemFit {
 /// Returns how much of each item is shown, by their sizes in bytes.
 #[must_use]
 pub fn fit_items(sizes: &[u64], limits: ReferenceLimits) -> Vec<ItemFit> {
-    let bytes_of = |tokens: u64| tokens.saturating_mul(BYTES_PER_TOKEN_ESTIMATED);
-    let (item_max, least) = (bytes_of(limits.item_tokens), bytes_of(CUT_ITEM_TOKENS_MIN));
+    let item_max = bytes_of(limits.item_tokens);
+    let least = bytes_of(CUT_ITEM_TOKENS_MIN);
     let mut left = bytes_of(limits.total_tokens);
     let fit = |size: &u64| {
         let room = item_max.min(left);
@@ -41,4 +41,8 @@ pub fn fit_items(sizes: &[u64], limits: ReferenceLimits) -> Vec<ItemFit> {
         }
     };
     sizes.iter().map(fit).collect()
+}
+
+fn bytes_of(tokens: u64) -> u64 {
+    tokens.saturating_mul(BYTES_PER_TOKEN_ESTIMATED)
 }

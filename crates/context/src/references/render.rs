@@ -1,6 +1,6 @@
 //! Shows a model the references of an input.
 //!
-//! The outer element is literally `<context_references>` and is no border that can be trusted: the content of each item is
+//! The outer element is literally `<context_references>` and is not a border to trust: the content of each item is
 //! between tags with a nonce of its own. Outside of these tags are only our own words, numbers, and each reference as the
 //! person wrote it, on one line. Begin at [`render_context_reference_prompt`].
 
@@ -101,7 +101,8 @@ impl ReferenceItem {
     fn render(&self, fit: ItemFit, key: &DataKey) -> Redacted<String> {
         match (&self.outcome, fit) {
             (ReferenceOutcome::Resolved(_), ItemFit::Whole | ItemFit::Cut { .. }) => {
-                let (shown, whole) = (self.shown(fit), self.content_bytes());
+                let shown = self.shown(fit);
+                let whole = self.content_bytes();
                 let bytes = shown.expose().len() as u64;
                 let cut = if bytes < whole { cut_line(bytes, whole) } else { Redacted::default() };
                 [tokens_line(bytes), self.enclose(shown, key), cut].into_iter().collect()

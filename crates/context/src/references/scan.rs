@@ -76,8 +76,8 @@ impl ScannedInput {
 
 /// Finds the references of a text.
 ///
-/// A reference begins a word with one `@` and the word of its kind. A second `@` before it makes it plain text. What
-/// does not follow the form, such as an address of e-mail or `@media`, is plain text as well.
+/// A reference begins a word with one `@` and the word of its kind. A second `@` before it makes it plain text. Words
+/// of another form, such as an address of e-mail or `@media`, are plain text as well.
 #[must_use]
 pub fn scan_references(text: &str) -> ScannedInput {
     let mut scanned = ScannedInput::default();

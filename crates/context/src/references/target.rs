@@ -156,7 +156,8 @@ fn lines_at_start(text: &str) -> Option<(Result<LineRange, ReferenceError>, usiz
 
 fn line_range(from: &str, to: Option<&str>) -> Result<LineRange, ReferenceError> {
     let number = |digits: &str| digits.parse::<u64>().map_err(|_| ReferenceError::InvalidLines);
-    let (from, to) = (number(from)?, to.map(number).transpose()?);
+    let from = number(from)?;
+    let to = to.map(number).transpose()?;
     let fits = from > 0 && to.is_none_or(|to| to >= from);
     if fits { Ok(LineRange { from, to }) } else { Err(ReferenceError::InvalidLines) }
 }

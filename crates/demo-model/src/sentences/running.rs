@@ -126,7 +126,8 @@ pub(super) const ROWS: &[PatternRow] = &[
             "use [my|vault] secret|credential|key|token [called|named] {word} to fetch|get|download|open|read {url}",
         ],
         means: |found| {
-            let (first, second) = (found.word(0), found.word(1));
+            let first = found.word(0);
+            let second = found.word(1);
             let (url, secret) = if is_url(&first) { (first, second) } else { (second, first) };
             let call = IntendedCall::new(
                 ToolAbility::Fetch,

@@ -152,6 +152,7 @@ pub(super) const ROWS: &[PatternRow] = &[
         ],
         means: |found| {
             let text = found.text(0);
+            let text = text.trim_end_matches(['?', '.', '!']);
             let call = IntendedCall::new(ToolAbility::Recollect, &[]).with("query", json!(text));
             Some(ClauseIntent::Goal(ToolGoal::one(call)))
         },

@@ -128,8 +128,7 @@ fn one_of_each_kind() -> Vec<(EventKind, &'static str, JournalEvent)> {
     events.extend(component_events());
     events.extend(policy_events());
     events.extend(job_events());
-    events.extend(vault_events());
-    events.extend(memory_events());
+    events.extend([vault_events(), memory_events()].concat());
     events.extend(tape.into_iter().map(|entry| entry.event));
     events.extend(others.map(JournalEvent::Tape));
     events.extend(client_tools::client_tool_events().map(JournalEvent::Tape));

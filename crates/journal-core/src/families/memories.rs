@@ -153,7 +153,7 @@ pub fn of_principal(
 ) -> Result<Vec<MemoryRecord>, StoreFault> {
     let range = KeyRange::of_prefix(of(principal));
     let found = scan_rows::<MemoryFamily>(rows, OF_PRINCIPAL, range, ScanOrder::Ascending, usize::MAX)?;
-    found.into_iter().map(|(id, row)| logged(log, id, row)).collect()
+    found.into_iter().map(|(id, row)| logged(log, id, &row)).collect()
 }
 
 /// Returns the principals that have items which were not forgotten.
@@ -176,13 +176,12 @@ pub fn record(
     memory: MemoryId,
 ) -> Result<Option<MemoryRecord>, StoreFault> {
     let found = find_row::<MemoryFamily>(rows, BY_MEMORY, &key(principal, memory))?;
-    found.map(|(id, row)| logged(log, id, row)).transpose()
+    found.map(|(id, row)| logged(log, id, &row)).transpose()
 }
 
-fn logged(log: &mut dyn LogView, id: RowId, row: MemoryRow) -> Result<MemoryRecord, StoreFault> {
+fn logged(log: &mut dyn LogView, id: RowId, row: &MemoryRow) -> Result<MemoryRecord, StoreFault> {
     let seq = Seq::from(id);
     let entry = log.entry(seq)?;
-    let contradiction = StoreFault::Contradiction { seq };
     match entry.event {
         JournalEvent::Memory(MemoryEvent::Saved(saved)) if entry.principal == row.principal => {
             Ok(MemoryRecord {
@@ -194,6 +193,6 @@ fn logged(log: &mut dyn LogView, id: RowId, row: MemoryRow) -> Result<MemoryReco
                 forgotten: row.forgotten,
             })
         }
-        _ => Err(contradiction),
+        _ => Err(StoreFault::Contradiction { seq }),
     }
 }

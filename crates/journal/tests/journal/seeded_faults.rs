@@ -803,12 +803,16 @@ fn faults_of_the_rest() -> Vec<Fault> {
             JournalEvent::Policy(PolicyEvent::ProjectRulesWithdrawn(_)) => Ok(()),
             _ => ProjectRulesFamily::fold(rows, entry),
         }),
-        fault!(ProjectRulesFamily, "another person withdraws an acceptance", |rows, entry| match entry.event {
-            JournalEvent::Policy(PolicyEvent::ProjectRulesWithdrawn(accepted)) => {
-                rows.change((*accepted).into(), |owner| *owner = None)
+        fault!(
+            ProjectRulesFamily,
+            "another person withdraws an acceptance",
+            |rows, entry| match entry.event {
+                JournalEvent::Policy(PolicyEvent::ProjectRulesWithdrawn(accepted)) => {
+                    rows.change((*accepted).into(), |owner| *owner = None)
+                }
+                _ => ProjectRulesFamily::fold(rows, entry),
             }
-            _ => ProjectRulesFamily::fold(rows, entry),
-        }),
+        ),
         fault!(DeletedResponseFamily, "nothing is deleted", |_, _| Ok(())),
         fault!(DeletedResponseFamily, "another person deletes a response", |rows, entry| {
             DeletedResponseFamily::fold(rows, &FoldedEntry { principal: samples::principal(8), ..*entry })

@@ -80,7 +80,7 @@ const LATER_FIELDS: [(&str, &str); 5] = [
     (", surface: None, reset_at", ", reset_at"),
     (", approvers: None }", " }"),
     (", workspace_roots: [] }", " }"),
-    (", kind: Person, role: Member, disabled: None }", " }"),
+    (", kind: Person, role: Member, disabled: None, time_zone: <content> }", " }"),
     (", kind: Program, scopes: ScopeSet(runs,runs.read), label", ", label"),
 ];
 

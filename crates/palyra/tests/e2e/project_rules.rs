@@ -94,6 +94,10 @@ fn files_between_the_root_and_the_folder_count_and_a_link_does_not() {
     let request = server.asked().pop().unwrap();
     assert_data(request.body["messages"].as_array().unwrap(), "a/AGENTS.md", CANARY);
     assert!(!request.body.to_string().contains("canary outside"));
-    assert!(ended.err.contains("`AGENTS.md` is not read") && ended.err.contains("links are not"), "{}", ended.err);
+    assert!(
+        ended.err.contains("`AGENTS.md` is not read") && ended.err.contains("links are not"),
+        "{}",
+        ended.err
+    );
     assert!(ended.err.contains(&format!("--workspace {}`", root.display())), "{}", ended.err);
 }

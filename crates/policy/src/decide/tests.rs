@@ -372,7 +372,7 @@ fn the_end_of_a_job_is_not_asked_about() {
     assert_eq!(verdict("stop_jobs"), ToolVerdict::Ask, "the control: another tool of this contract");
 }
 
-/// What a run has read could have told it what to remember.
+/// A page or a file that a run has read may contain the words that it is to remember.
 #[test]
 fn only_a_run_that_has_read_nothing_remembers_unasked() {
     let snapshot = snapshot_of(ToolPolicyRules::shipped());

@@ -8,7 +8,7 @@ use palyra_types::attachment::{AttachmentBody, RenderedAttachment};
 /// The largest image that is sent: what vendors take at least.
 const IMAGE_BYTES_MAX: usize = 5 * 1024 * 1024;
 
-/// What stands before a file's name: the name itself is data as well.
+/// The words before a file's name: the name itself is data as well.
 const ORIGIN: &str = "attached file";
 
 /// A file as a wire format renders it.

@@ -120,7 +120,7 @@ fn take(step: &mut Step, input: &RunInput) {
             Some(ErrorCode::ContextExhausted),
             "the input is larger than the window of every model that may be asked",
         ),
-        RunInput::ReferencesExpanded(inputs) => references::expand(step, inputs),
+        RunInput::ReferencesExpanded(inputs) => step.expand_references(inputs),
         RunInput::Text { attempt, text } => {
             if !text.expose().is_empty() {
                 step.record(TapeEvent::Model(ModelEvent::Text { attempt: *attempt, text: text.clone() }));

@@ -37,39 +37,41 @@ fn is_resolvable(expanded: &ExpandedInput, place: usize, item: &ExpandedItem) ->
     }
 }
 
-/// Records what the references of inputs became, and goes on with their calls.
-pub(super) fn expand(step: &mut Step, inputs: &[ExpandedInput]) {
-    for input in inputs {
-        expand_input(step, input);
+impl Step {
+    /// Records what the references of inputs became, and goes on with their calls.
+    pub(super) fn expand_references(&mut self, inputs: &[ExpandedInput]) {
+        for input in inputs {
+            self.expand_input(input);
+        }
+        proceed(self);
     }
-    proceed(step);
-}
 
-fn expand_input(step: &mut Step, expanded: &ExpandedInput) {
-    let mut calls: Vec<JudgedCall> = Vec::new();
-    let mut next = step.machine.tools.next_effect();
-    let items = expanded.items.iter().map(|item| {
-        let means = match &item.means {
-            ItemMeans::Call(call) => {
-                let effect = next;
-                next = next.next();
-                calls.push((**call).clone());
-                ReferenceMeans::Call(effect)
-            }
-            ItemMeans::SameAs(place) => ReferenceMeans::SameAs(*place),
-            ItemMeans::Refused(error) => ReferenceMeans::Refused(*error),
-        };
-        ExpandedReference { kind: item.kind, means }
-    });
-    let items = items.collect();
-    step.record(TapeEvent::Run(RunEvent::ReferencesExpanded(ReferencesExpanded {
-        input: expanded.input,
-        items,
-        surplus: expanded.surplus,
-        limits: expanded.limits,
-        written: expanded.items.iter().map(|item| item.written.clone()).collect(),
-    })));
-    // Unlike calls of a model, these end no run: the model reads which items were left out.
-    let fits = step.machine.budget.fits_calls(calls.len());
-    calls::record_calls(step, &calls, (!fits).then_some(DecisionReason::BudgetExhausted));
+    fn expand_input(&mut self, expanded: &ExpandedInput) {
+        let mut calls: Vec<JudgedCall> = Vec::new();
+        let mut next = self.machine.tools.next_effect();
+        let items = expanded.items.iter().map(|item| {
+            let means = match &item.means {
+                ItemMeans::Call(call) => {
+                    let effect = next;
+                    next = next.next();
+                    calls.push((**call).clone());
+                    ReferenceMeans::Call(effect)
+                }
+                ItemMeans::SameAs(place) => ReferenceMeans::SameAs(*place),
+                ItemMeans::Refused(error) => ReferenceMeans::Refused(*error),
+            };
+            ExpandedReference { kind: item.kind, means }
+        });
+        let items = items.collect();
+        self.record(TapeEvent::Run(RunEvent::ReferencesExpanded(ReferencesExpanded {
+            input: expanded.input,
+            items,
+            surplus: expanded.surplus,
+            limits: expanded.limits,
+            written: expanded.items.iter().map(|item| item.written.clone()).collect(),
+        })));
+        // Unlike calls of a model, these end no run: the model reads which items were left out.
+        let fits = self.machine.budget.fits_calls(calls.len());
+        calls::record_calls(self, &calls, (!fits).then_some(DecisionReason::BudgetExhausted));
+    }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use jiff::tz::TimeZone;
-use palyra_context::prompt::{ContextTooLarge, PastRun, PromptInputs, Segment, assemble, request_tokens_max};
+use palyra_context::prompt::{ContextTooLarge, PastRun, PromptInputs, RequestSegment, answer_cap, assemble};
 use palyra_context::system_texts::SystemTexts;
 use palyra_context::{project_files, recalled_memories};
 use palyra_ports::StaticText;
@@ -45,14 +45,6 @@ pub(super) struct PreparedInput {
     pub(super) request: ModelRequest,
     pub(super) plan: ContextPlan,
     pub(super) statics: Vec<StaticText>,
-}
-
-/// Returns the cap that is sent with a request: what is left of the run's limit, once that is no more than each request
-/// leaves room for. Servers refuse a larger one that does not fit the window beside the request, or that is above the
-/// longest answer of their model; the run machine ends what goes on beyond the limit in any case.
-fn output_cap(tokens_left: u64, window_tokens: u64) -> Option<u32> {
-    let reserved = window_tokens - request_tokens_max(window_tokens);
-    u32::try_from(tokens_left).ok().filter(|_| tokens_left <= reserved)
 }
 
 /// Returns what the client offers, of which the latest may not be committed yet.
@@ -100,13 +92,13 @@ impl RequestSource<'_> {
         let answer_max = client_tools.as_ref().and_then(|offer| offer.answer_tokens_max);
         let instructions_digest = palyra_ledger::sha256(instructions.as_bytes());
         let mut segments = system.segments();
-        segments.push(Segment::outside(ContextSource::Tools, catalog.text.len() + offered_bytes));
-        segments.extend(self.history.iter().map(Segment::past));
+        segments.push(RequestSegment::outside(ContextSource::Tools, catalog.text.len() + offered_bytes));
+        segments.extend(self.history.iter().map(RequestSegment::past));
         if let Some(started) = started {
             segments.extend(project_files::data_segments_of(started));
             segments.extend(recalled_memories::segments_of(started, &self.zone));
         }
-        segments.extend(Segment::current(transcript.messages(&self.zone)));
+        segments.extend(RequestSegment::current(transcript.messages(&self.zone)));
         let prompt = assemble(PromptInputs {
             segments,
             window_tokens,
@@ -120,7 +112,7 @@ impl RequestSource<'_> {
             messages: prompt.messages,
             tools: Arc::clone(&catalog.tools),
             client_tools,
-            output_tokens_max: output_cap(wanted.output_tokens_left, window_tokens)
+            output_tokens_max: answer_cap(wanted.output_tokens_left, window_tokens)
                 .into_iter()
                 .chain(answer_max)
                 .min(),

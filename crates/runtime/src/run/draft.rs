@@ -93,8 +93,12 @@ impl StepDraft {
         for effect in decision.effects {
             match effect {
                 Effect::AssembleContext { model, instead, tokens_wished, output_tokens_left, .. } => {
-                    let (model, tokens, now) = (model.as_ref(), tokens_wished, self.now);
-                    let first = RequestSpec { model, tokens, output_tokens_left, now };
+                    let first = RequestSpec {
+                        model: model.as_ref(),
+                        tokens: tokens_wished,
+                        output_tokens_left,
+                        now: self.now,
+                    };
                     let other = |model| RequestSpec { model: Some(model), tokens: None, ..first };
                     let others = instead.iter().map(other);
                     let answer = self.assemble(state, source, std::iter::once(first).chain(others));

@@ -5,8 +5,7 @@
 
 use palyra_ports::AppendError;
 use palyra_run_core::{AnswerStage, JudgedCall, PreparedEffect, RunInput};
-use palyra_types::attachment::AttachmentBody;
-use palyra_types::effect::{FileBefore, OutputRest, PreImage};
+use palyra_types::effect::OutputRest;
 use palyra_types::tool::ToolDecision;
 use palyra_types::{Attempt, EffectId, Redacted};
 
@@ -218,58 +217,5 @@ impl InputQueue {
 /// Returns the size of what a command brings to record.
 fn bytes_of(command: &RunCommand) -> usize {
     let beside: usize = command.beside.blobs.iter().map(|blob| blob.expose().len()).sum();
-    let said = match &command.input {
-        RunInput::Input { input, .. } | RunInput::Steer { input, .. } => {
-            let inline = input.attachments.iter().map(|attachment| match &attachment.body {
-                AttachmentBody::Text(text) => text.expose().len(),
-                AttachmentBody::Blob { .. } => 0,
-            });
-            input.text.expose().len() + inline.sum::<usize>()
-        }
-        RunInput::Text { text, .. }
-        | RunInput::Reasoning { text, .. }
-        | RunInput::ToolPrinted { text, .. } => text.expose().len(),
-        RunInput::Answered { answer, .. } => {
-            let arguments = answer.proposals.iter().map(|call| call.arguments.expose().len());
-            let kept = answer.continuation.as_ref().map_or(0, |kept| kept.body.expose().len());
-            arguments.sum::<usize>() + kept
-        }
-        RunInput::ToolFinished { outcome, .. } => outcome.output.expose().len(),
-        RunInput::ModelFailed { detail, .. } => detail.expose().len(),
-        RunInput::ToolPrepared { prepared, .. } => prepared.as_ref().map_or(0, prepared_bytes),
-        RunInput::ApprovalAnswered(stage) => {
-            let answer = stage.answer();
-            let edited = answer.edited.as_ref().map_or(0, |(arguments, _)| arguments.expose().len());
-            let prepared = stage.prepared().and_then(|prepared| prepared.as_ref().ok());
-            answer.note.expose().len() + edited + prepared.map_or(0, prepared_bytes)
-        }
-        RunInput::EffectResolved { note, .. } => note.expose().len(),
-        RunInput::OfferClientTools(offer) => offer.content_bytes(),
-        RunInput::ClientToolsAnswered(results) => {
-            let outputs: usize = results.outputs.iter().map(|output| output.expose().len()).sum();
-            outputs + results.offer.as_ref().map_or(0, |offer| offer.content_bytes())
-        }
-        RunInput::Start(_)
-        | RunInput::Begin
-        | RunInput::ContextReady { .. }
-        | RunInput::ContextTooLarge
-        | RunInput::RetryDue { .. }
-        | RunInput::ToolOutcomeLost { .. }
-        | RunInput::ApprovalExpired { .. }
-        | RunInput::ClientWaitExpired
-        | RunInput::Cancel { .. }
-        | RunInput::Recovered
-        | RunInput::Broken
-        | RunInput::Judged(_) => 0,
-    };
-    beside.saturating_add(said)
-}
-
-fn prepared_bytes(prepared: &PreparedEffect) -> usize {
-    let before = |image: &PreImage| match &image.before {
-        FileBefore::File { bytes, .. } => bytes.expose().len(),
-        FileBefore::Absent | FileBefore::Withheld { .. } => 0,
-    };
-    let images: usize = prepared.plan.pre_images.iter().map(before).sum();
-    images + prepared.plan.body.expose().len() + prepared.preview.expose().len()
+    beside.saturating_add(command.input.content_bytes())
 }

@@ -194,9 +194,9 @@ impl ValidatedSubmit {
 
     /// Adds what the project of the workspace says.
     async fn read_project(&self, engine: &Engine, caller: Caller, admitted: &mut AdmittedRun) {
-        let (rules, started) = (&engine.views.project_rules, &mut admitted.spec.started);
+        let started = &mut admitted.spec.started;
         let folder = self.request.working_folder.as_ref().map(|folder| folder.expose().as_path());
-        let reading = rules.of_run(caller, &started.workspace_root, folder).await;
+        let reading = engine.views.project_rules.of_run(caller, &started.workspace_root, folder).await;
         if reading.has_data() {
             started.taints = started.taints.with(Taints::WORKSPACE);
         }

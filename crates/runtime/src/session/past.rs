@@ -3,18 +3,18 @@
 //! Reads a tape or the beginning of one; knows nothing of sessions. What cannot be read is told from what cannot
 //! be read now.
 
-use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
 
 use futures::FutureExt;
 use jiff::tz::TimeZone;
 use palyra_context::prompt::PastRun;
+use palyra_context::taints_read::TaintsRead;
 use palyra_context::transcript::Transcript;
 use palyra_ports::ReadError;
 use palyra_ports::read_tape::{MAX_TAPE_ENTRIES_PER_RESPONSE, MoreEntries};
-use palyra_types::event::{ModelEvent, RunEvent, TapeEvent, ToolEvent};
+use palyra_types::event::{ModelEvent, TapeEvent};
 use palyra_types::tool::Taints;
-use palyra_types::{EffectId, RunId, Seq, TapeSeq};
+use palyra_types::{RunId, Seq, TapeSeq};
 
 use crate::engine::Engine;
 
@@ -26,28 +26,6 @@ pub(super) struct ReadRun {
     pub(super) begun_at: Option<Seq>,
     /// What it had read, with what came before it.
     pub(super) taints: Taints,
-}
-
-/// What a tape says of what its run has read: a call's labels count once its output came.
-#[derive(Default)]
-struct TaintsRead {
-    of_calls: BTreeMap<EffectId, Taints>,
-    taints: Taints,
-}
-
-impl TaintsRead {
-    fn take(&mut self, event: &TapeEvent) {
-        if let TapeEvent::Run(RunEvent::Started(started)) = event {
-            self.taints = self.taints.with(started.taints);
-        } else if let TapeEvent::Tool(ToolEvent::Decided(decided)) = event {
-            self.of_calls.insert(decided.effect, decided.taints);
-        } else if let TapeEvent::Tool(ToolEvent::Finished(finished)) = event {
-            let of_call = self.of_calls.remove(&finished.effect).unwrap_or_default();
-            self.taints = self.taints.with(of_call).with(finished.taints);
-        } else if matches!(event, TapeEvent::Run(RunEvent::ClientToolsAnswered(_))) {
-            self.taints = self.taints.with(Taints::TOOL);
-        }
-    }
 }
 
 /// Reads a tape up to and including an entry, or to its end.
@@ -100,5 +78,5 @@ async fn read(engine: &Engine, run: RunId, upto: Option<TapeSeq>) -> Result<Read
     let first_seq = first.ok_or(ReadError::Corrupt { seq: 0 })?;
     let messages = transcript.messages(&zone.unwrap_or(TimeZone::UTC)).into();
     let past = PastRun { first_seq, messages };
-    Ok(ReadRun { past, ended, begun_at, taints: taints.taints })
+    Ok(ReadRun { past, ended, begun_at, taints: taints.taints() })
 }

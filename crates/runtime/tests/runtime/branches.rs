@@ -73,7 +73,14 @@ async fn a_run_under_way_is_branched_at_what_is_recorded() {
     gate.open();
     rig.finished(run).await;
     let shown = shown_before(&rig, session, "instead").await;
-    assert_eq!(shown, [ChatMessage::user("first".into())], "what came later is not shared");
+    let words: Vec<&str> = shown
+        .iter()
+        .map(|message| match message {
+            ChatMessage::User { text, .. } => text.expose().as_str(),
+            ChatMessage::Assistant { .. } | ChatMessage::ToolResult { .. } => "an answer",
+        })
+        .collect();
+    assert_eq!(words, ["first"], "what came later is not shared");
 }
 
 #[tokio::test]

@@ -105,6 +105,7 @@ const DOORS: &[(&str, Door)] = &[
     ("session_opened.key", Request("the session key")),
     ("skill_installed.allowed_tools", Request("a tool that the skill allows")),
     ("skill_installed.name", Request("the name of the skill")),
+    ("time_zone_set.time_zone", Daemon),
     ("tool_proposed.model_call_id", Model),
     ("tool_proposed.tool", Model),
     ("tool_started.plan.pre_images.path", Call),

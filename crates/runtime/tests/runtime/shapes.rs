@@ -56,6 +56,7 @@ fn word(event: &TapeEvent) -> String {
         TapeEvent::Approval(ApprovalEvent::GrantStored(_)) => "grant".to_owned(),
         TapeEvent::Run(RunEvent::LoopDetected { guard, repeats }) => format!("loop {guard:?} {repeats}"),
         TapeEvent::Run(RunEvent::Held { cause }) => format!("held {cause:?}"),
+        TapeEvent::Run(RunEvent::ReferencesExpanded(_)) => "references".to_owned(),
         TapeEvent::Run(RunEvent::ClientToolsOffered(offer)) => format!("client offers {}", offer.tools.len()),
         TapeEvent::Run(RunEvent::ClientToolsCalled(called)) => format!("client called {:?}", called.span),
         TapeEvent::Run(RunEvent::ClientToolsAnswered(answered)) => {

@@ -46,8 +46,10 @@ fn texts(items: &[MemoryRecord]) -> Vec<&str> {
 /// An item is its principal's alone, also where another one uses the same id, until it is forgotten.
 pub async fn items_stay_with_their_principal_until_they_are_forgotten<F: JournalFactory>(factory: &F) {
     let journal = factory.make();
-    let (me, other) = (samples::principal(0), samples::principal(1));
-    let (mine, theirs) = (item(1, "canary of one"), item(1, "canary of the other"));
+    let me = samples::principal(0);
+    let other = samples::principal(1);
+    let mine = item(1, "canary of one");
+    let theirs = item(1, "canary of the other");
     tell::<F>(&journal, me, MemoryEvent::Saved(mine.clone())).await;
     tell::<F>(&journal, other, MemoryEvent::Saved(theirs.clone())).await;
     tell::<F>(&journal, me, MemoryEvent::Saved(item(1, "the same id again"))).await;
@@ -72,7 +74,8 @@ pub async fn items_stay_with_their_principal_until_they_are_forgotten<F: Journal
 /// Both stay, and the older one names the newer; an item of another principal is not superseded.
 pub async fn a_newer_item_supersedes_an_older_one_of_the_same_principal<F: JournalFactory>(factory: &F) {
     let journal = factory.make();
-    let (me, other) = (samples::principal(0), samples::principal(1));
+    let me = samples::principal(0);
+    let other = samples::principal(1);
     let old = item(1, "drinks tea");
     let new = MemorySaved { supersedes: Some(old.memory), ..item(2, "drinks coffee") };
     let newest = MemorySaved { supersedes: Some(old.memory), ..item(3, "drinks water") };

@@ -1,7 +1,7 @@
 //! What people accepted of what projects say.
 
 use palyra_journal_core::families::project_rules::of_principal;
-use palyra_journal_core::family::QueryFamilies;
+use palyra_journal_core::family::{QueryFamilies, ReadFamilies};
 use palyra_ports::{AppendTape, NewEntry};
 use palyra_types::event::PolicyEvent;
 use palyra_types::project_file::{AcceptedProjectFile, AcceptedProjectFileRecord};
@@ -22,32 +22,42 @@ pub fn accepted(path: &str) -> AcceptedProjectFile {
 /// An acceptance is its principal's until that one withdraws it; an erased one names no file.
 pub async fn accepted_files_stay_until_their_principal_withdraws_them(factory: &impl JournalFactory) {
     let journal = factory.make();
-    let (me, other) = (samples::principal(0), samples::principal(1));
+    let me = samples::principal(0);
+    let other = samples::principal(1);
     let tell = async |principal: PrincipalId, event: PolicyEvent| {
         let entry = NewEntry { time: Timestamp(5), principal, session: None, run: None, event: event.into() };
         journal.append(append(vec![entry])).await.unwrap().first_seq
     };
-    let of =
-        async |principal| journal.query(move |rows, log| of_principal(rows, log, principal)).await.unwrap();
-    let record = |seq, file| AcceptedProjectFileRecord { seq, accepted: Timestamp(5), file };
-    assert_eq!(of(me).await, []);
+    assert_eq!(accepted_by(&journal, me).await, []);
     let first = tell(me, PolicyEvent::ProjectRulesAccepted(accepted("AGENTS.md"))).await;
     let second = tell(me, PolicyEvent::ProjectRulesAccepted(accepted("a/AGENTS.md"))).await;
     let theirs = tell(other, PolicyEvent::ProjectRulesAccepted(accepted("AGENTS.md"))).await;
     assert_eq!(
-        of(me).await,
+        accepted_by(&journal, me).await,
         [record(first, accepted("AGENTS.md")), record(second, accepted("a/AGENTS.md"))]
     );
     for nothing in [theirs, Seq(first.0 + 90)] {
         tell(me, PolicyEvent::ProjectRulesWithdrawn(nothing)).await;
     }
-    assert_eq!(of(other).await, [record(theirs, accepted("AGENTS.md"))], "only its own principal withdraws it");
+    assert_eq!(
+        accepted_by(&journal, other).await,
+        [record(theirs, accepted("AGENTS.md"))],
+        "only its own principal withdraws it"
+    );
     tell(me, PolicyEvent::ProjectRulesWithdrawn(first)).await;
     tell(me, PolicyEvent::ProjectRulesWithdrawn(first)).await;
-    assert_eq!(of(me).await, [record(second, accepted("a/AGENTS.md"))]);
+    assert_eq!(accepted_by(&journal, me).await, [record(second, accepted("a/AGENTS.md"))]);
     factory.erase(&journal, second);
-    let [erased] = &of(me).await[..] else { panic!("one is left") };
+    let [erased] = &accepted_by(&journal, me).await[..] else { panic!("one is left") };
     let AcceptedProjectFile { root, path, sha256 } = &erased.file;
     assert!(root.expose().as_os_str().is_empty() && path.expose().is_empty());
     assert_eq!(sha256.expose(), &[0; 32]);
+}
+
+async fn accepted_by(journal: &impl ReadFamilies, principal: PrincipalId) -> Vec<AcceptedProjectFileRecord> {
+    journal.query(move |rows, log| of_principal(rows, log, principal)).await.unwrap()
+}
+
+fn record(seq: Seq, file: AcceptedProjectFile) -> AcceptedProjectFileRecord {
+    AcceptedProjectFileRecord { seq, accepted: Timestamp(5), file }
 }

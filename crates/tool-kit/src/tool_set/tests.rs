@@ -82,7 +82,7 @@ async fn a_repetition_follows_both_contracts_the_declared_and_the_decided() {
             (Probe, Pure, true),
             (Opaque, Pure, false),
             (EffectContract::Local, EffectContract::Local, true),
-            (EffectContract::Local, Opaque, false),
+            (Opaque, EffectContract::Local, false),
         ] {
             let tools = make(declared);
             assert_eq!(again(&tools, decided).await.is_ok(), runs, "{declared:?} {decided:?}");

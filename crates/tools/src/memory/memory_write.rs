@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use palyra_ports::search_memories::{MemoryDraft, MemoryReach, UseMemories};
-use palyra_tool_kit::{CallError, CallResult, ToolInvocation, ToolResult, WholeNumber};
+use palyra_tool_kit::{CallError, CallResult, ToolResult, WholeNumber};
 use palyra_types::memory::MEMORY_TEXT_BYTES_MAX;
 use palyra_types::tool::{
     ApprovalRiskLevel, EffectContract, Parallelism, Taints, ToolConduct, ToolName, ToolSpec,
@@ -16,7 +16,7 @@ use palyra_types::{Content, MemoryId};
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{arguments_of, call_of, invalid, refused, shown};
+use super::{MemoryRequest, invalid, refused, shown};
 
 const DAYS_MAX: u64 = 3_650;
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -94,8 +94,8 @@ enum HoldsArgument {
 }
 
 /// Runs the tool.
-pub(super) async fn run(memory: Arc<dyn UseMemories>, invocation: ToolInvocation) -> CallResult {
-    let arguments: WriteArguments = arguments_of(&invocation)?;
+pub(super) async fn run(memory: Arc<dyn UseMemories>, asked: MemoryRequest) -> CallResult {
+    let arguments: WriteArguments = asked.arguments()?;
     match (arguments.text, arguments.forget) {
         (Some(text), None) => {
             let draft = MemoryDraft {
@@ -108,12 +108,12 @@ pub(super) async fn run(memory: Arc<dyn UseMemories>, invocation: ToolInvocation
                 lifetime: arguments.days.map(|WholeNumber(days)| days_long(days)),
                 replaces: arguments.replaces.as_deref().map(item_id).transpose()?,
             };
-            let saved = memory.save(call_of(&invocation), draft).await.map_err(refused)?;
+            let saved = memory.save(asked.call, draft).await.map_err(refused)?;
             Ok(ToolResult { text: format!("remembered\n{}", shown::item(&saved)), ..ToolResult::default() })
         }
         (None, Some(item)) => {
             let item = item_id(&item)?;
-            memory.forget(call_of(&invocation), item).await.map_err(refused)?;
+            memory.forget(asked.call, item).await.map_err(refused)?;
             Ok(ToolResult { text: format!("forgotten: {item}"), ..ToolResult::default() })
         }
         (Some(_), Some(_)) | (None, None) => {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use palyra_ports::search_memories::{FoundSession, UseMemories};
-use palyra_tool_kit::{CallResult, ToolInvocation, ToolResult, WholeNumber};
+use palyra_tool_kit::{CallResult, ToolResult, WholeNumber};
 use palyra_types::Content;
 use palyra_types::tool::{
     ApprovalRiskLevel, EffectContract, Parallelism, Taints, ToolConduct, ToolName, ToolSpec,
@@ -12,7 +12,7 @@ use palyra_types::tool::{
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{arguments_of, call_of, refused, shown};
+use super::{MemoryRequest, refused, shown};
 
 const QUERY_CHARS_MAX: usize = 200;
 const SESSIONS_DEFAULT: u64 = 10;
@@ -63,12 +63,12 @@ struct SearchArguments {
 }
 
 /// Runs the tool.
-pub(super) async fn run(memory: Arc<dyn UseMemories>, invocation: ToolInvocation) -> CallResult {
-    let arguments: SearchArguments = arguments_of(&invocation)?;
+pub(super) async fn run(memory: Arc<dyn UseMemories>, asked: MemoryRequest) -> CallResult {
+    let arguments: SearchArguments = asked.arguments()?;
     let limit = arguments.limit.map_or(SESSIONS_DEFAULT, |WholeNumber(limit)| limit.clamp(1, SESSIONS_MAX));
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let query = Content::new(arguments.query);
-    let found = memory.search_sessions(call_of(&invocation), query, limit).await.map_err(refused)?;
+    let found = memory.search_sessions(asked.call, query, limit).await.map_err(refused)?;
     let head = match found.len() {
         0 => "no conversation has these words".to_owned(),
         1 => "1 conversation".to_owned(),
@@ -84,7 +84,8 @@ fn line(session: &FoundSession) -> String {
         "" => String::new(),
         title => format!(" \"{title}\""),
     };
-    let (first, matched) = (session.first_input.expose(), session.matched.expose());
+    let first = session.first_input.expose();
+    let matched = session.matched.expose();
     let said =
         if matched.is_empty() || matched == first { first.clone() } else { format!("{first} ... {matched}") };
     format!("{} last used {}{title}: {said}", session.session, shown::day(session.updated))

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use futures::future::ready;
-use palyra_ports::search_memories::{FoundSession, MemoryDraft, MemoryReach};
+use palyra_ports::search_memories::{FoundSession, MemoryDraft};
 use palyra_ports::{Supervision, ToolRuntime};
 use palyra_testkit::grants::{GrantRequest, grant_for};
 use palyra_types::memory::{MemoryAuthor, MemoryRecord, MemorySaved, MemoryScope};
@@ -45,7 +45,7 @@ struct NotedMemory {
 }
 
 impl NotedMemory {
-    fn note(&self, call: &MemoryCall, request: String) {
+    fn note(&self, call: &MemoryCall, request: &str) {
         let noted = format!("{} {} {request}", call.principal, call.root.display());
         self.noted.lock().unwrap().push(noted);
     }
@@ -62,7 +62,7 @@ impl UseMemories for NotedMemory {
         text: Content<String>,
         limit: usize,
     ) -> BoxFuture<'static, Result<Vec<MemoryRecord>, MemoryRefusal>> {
-        self.note(&call, format!("search {} {limit}", text.expose()));
+        self.note(&call, &format!("search {} {limit}", text.expose()));
         ready(Ok(self.found.clone())).boxed()
     }
 
@@ -72,7 +72,7 @@ impl UseMemories for NotedMemory {
         draft: MemoryDraft,
     ) -> BoxFuture<'static, Result<MemoryRecord, MemoryRefusal>> {
         let MemoryDraft { text, reach, lifetime, replaces } = draft;
-        self.note(&call, format!("save {} {reach:?} {lifetime:?} {replaces:?}", text.expose()));
+        self.note(&call, &format!("save {} {reach:?} {lifetime:?} {replaces:?}", text.expose()));
         let full = MemoryRefusal { code: ErrorCode::InvalidArgument, message: "full".to_owned() };
         ready(if text.expose() == "too much" { Err(full) } else { Ok(record(7, "kept", Taints::NONE)) })
             .boxed()
@@ -83,7 +83,7 @@ impl UseMemories for NotedMemory {
         call: MemoryCall,
         memory: MemoryId,
     ) -> BoxFuture<'static, Result<MemoryRecord, MemoryRefusal>> {
-        self.note(&call, format!("forget {memory}"));
+        self.note(&call, &format!("forget {memory}"));
         ready(Ok(record(7, "gone", Taints::NONE))).boxed()
     }
 
@@ -93,7 +93,7 @@ impl UseMemories for NotedMemory {
         text: Content<String>,
         limit: usize,
     ) -> BoxFuture<'static, Result<Vec<FoundSession>, MemoryRefusal>> {
-        self.note(&call, format!("sessions {} {limit}", text.expose()));
+        self.note(&call, &format!("sessions {} {limit}", text.expose()));
         let session = FoundSession {
             session: SessionId::from_parts(1, 1),
             title: "The move".into(),
@@ -150,7 +150,7 @@ async fn a_write_saves_or_forgets_and_never_both() {
         (format!(r#"{{"text": "x", "forget": "{id}"}}"#), None),
         ("{}".to_owned(), None),
         (r#"{"forget": "the one about tea"}"#.to_owned(), None),
-        (r#"{"text": "x", "principal": "somebody else"}"#.to_owned(), None),
+        (r#"{"text": "x", "principal": "another person"}"#.to_owned(), None),
     ];
     for (arguments, expected) in cases {
         let before = memory.noted().len();

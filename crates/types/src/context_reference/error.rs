@@ -36,7 +36,7 @@ pub enum ReferenceError {
     TimedOut,
     /// The run was stopped.
     Cancelled,
-    /// There is no tool for this kind of reference here.
+    /// No tool serves this kind of reference here.
     Unavailable,
     /// The call failed for another reason, which its own text names.
     Failed,
@@ -107,7 +107,7 @@ impl ReferenceError {
         }
     }
 
-    /// Returns what it says to a person and to a model: why there is no content, and what to do where something helps.
+    /// Returns what it says to a person and to a model: why content is missing, and what to do where something helps.
     #[must_use]
     pub fn message(self) -> &'static str {
         match self {

@@ -1,8 +1,8 @@
-//! What of the material at hand a model was shown, as the tape records it.
+//! The parts of a conversation that a request holds, as the tape records them.
 
 use crate::Seq;
 
-/// What of the conversation a model was shown.
+/// The parts of a conversation that a request holds.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ContextPlan {
     /// Messages sent.
@@ -19,11 +19,11 @@ pub struct ContextPlan {
     pub instructions_digest: [u8; 32],
     /// SHA-256 of the tool catalogue (body in the journal's static texts).
     pub catalog_digest: [u8; 32],
-    /// What each source came to, in the order of the request; empty on tapes of older versions. At most one row per source.
+    /// The totals of each source, in the order of the request; empty on tapes of older versions. At most one row per source.
     pub sources: Vec<PlannedSource>,
 }
 
-/// What a request holds of one source.
+/// The part of a request that is of one source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlannedSource {
     /// The source.
@@ -34,7 +34,7 @@ pub struct PlannedSource {
     pub dropped: u32,
     /// Estimated tokens of what is in it.
     pub tokens_kept: u64,
-    /// Estimated tokens of what is not.
+    /// Estimated tokens of the part that is left out.
     pub tokens_dropped: u64,
     /// Why some are not; `None` when all are.
     pub dropped_because: Option<DropReason>,
@@ -55,11 +55,11 @@ pub enum ContextSource {
     History,
     /// Earlier rounds of the run itself.
     Rounds,
-    /// What the person said in this run, and the latest round.
+    /// The words of the person in this run, and the latest round.
     Input,
-    /// What files of the project say, accepted by the person.
+    /// Files of the project that the person accepted.
     ProjectRules,
-    /// What files of the project say, not accepted.
+    /// Files of the project that are not accepted.
     ProjectFiles,
     /// What is remembered for the person.
     Memory,

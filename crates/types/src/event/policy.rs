@@ -25,7 +25,7 @@ pub enum PolicyEvent {
     ShadowCounted(ShadowCounts),
     /// A person accepted what a file of a workspace says as rules for their runs there.
     ProjectRulesAccepted(AcceptedProjectFile),
-    /// What an entry accepted does not hold any more.
+    /// The acceptance of this entry is withdrawn.
     ProjectRulesWithdrawn(Seq),
 }
 

@@ -3,20 +3,19 @@
 use std::path::PathBuf;
 
 use palyra_client::Client;
-use palyra_run_view::{ERASED_MARK, date};
+use palyra_run_view::{accepted_file_lines, project_file_lines};
 use palyra_screen_text::clean_line;
-use palyra_terminal::NoteKind;
+use palyra_terminal::{NoteKind, Output};
 use palyra_wire::json::to_json_with_defaults;
 use palyra_wire::v1;
 
-use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::verbs::start_run::{RunChoice, working_folder, workspace_root};
+use crate::verbs::start_run::{RunChoice, working_folder};
 
 const PATH_CHARS_MAX: usize = 1_000;
 
-/// List the AGENTS.md files that are rules of a project; accept or withdraw one
+/// List, accept and withdraw AGENTS.md files as rules of a project
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  palyra approve rules\n  palyra approve rules --accept DIGEST\n  palyra approve rules --withdraw 41"
@@ -36,63 +35,58 @@ pub(super) struct RulesArgs {
     json: bool,
 }
 
-/// Runs the verb.
-pub(super) async fn run(context: &Context, client: &Client, args: RulesArgs) -> Result<Exit, Failure> {
+impl RulesArgs {
+    /// Returns the folder to look in; `None` where a number is enough.
+    pub(super) fn place(&self) -> Option<RunChoice> {
+        let choice = RunChoice { workspace: self.workspace.clone(), ..RunChoice::default() };
+        self.withdraw.is_none().then_some(choice)
+    }
+}
+
+/// Runs the verb; `root` is the root of the workspace of [`RulesArgs::place`].
+pub(super) async fn run(
+    output: &Output,
+    client: &Client,
+    args: RulesArgs,
+    root: Option<String>,
+) -> Result<Exit, Failure> {
     if let Some(seq) = args.withdraw {
         let withdrawn = client.call(v1::WithdrawProjectRulesRequest { seq }).await?;
         if args.json {
-            context.output.json(&to_json_with_defaults(&withdrawn))?;
+            output.json(&to_json_with_defaults(&withdrawn))?;
         } else {
-            context.output.note(NoteKind::Good, "withdrawn; runs from now on read the file as data");
+            output.note(NoteKind::Good, "withdrawn; runs from now on read the file as data");
         }
         return Ok(Exit::Done);
     }
-    let workspace_root =
-        workspace_root(context, &RunChoice { workspace: args.workspace, ..RunChoice::default() })?;
+    let workspace_root = root.unwrap_or_default();
     let working_folder = working_folder(&workspace_root);
     if let Some(sha256) = args.accept {
         let request = v1::AcceptProjectRulesRequest { workspace_root, working_folder, sha256 };
         let accepted = client.call(request).await?;
         if args.json {
-            context.output.json(&to_json_with_defaults(&accepted))?;
+            output.json(&to_json_with_defaults(&accepted))?;
         } else {
-            let said = "accepted; it is part of the instructions of your runs here until it changes";
-            context.output.note(NoteKind::Good, said);
+            let notice = "accepted; it is part of the instructions of your runs here until it changes";
+            output.note(NoteKind::Good, notice);
         }
         return Ok(Exit::Done);
     }
     let listed = client.call(v1::ListProjectRulesRequest { workspace_root, working_folder }).await?;
     if args.json {
-        context.output.json(&to_json_with_defaults(&listed))?;
+        output.json(&to_json_with_defaults(&listed))?;
         return Ok(Exit::Done);
     }
-    for line in listed.files.iter().map(of_folder).chain(listed.accepted.iter().map(accepted)) {
-        context.output.line(&line)?;
+    for line in
+        listed.files.iter().map(project_file_lines).chain(listed.accepted.iter().map(accepted_file_lines))
+    {
+        output.line(&line)?;
     }
     for refused in &listed.refused {
-        context.output.note(NoteKind::Doubt, &clean_line(refused, PATH_CHARS_MAX));
+        output.note(NoteKind::Doubt, &clean_line(refused, PATH_CHARS_MAX));
     }
     if listed.files.is_empty() && listed.accepted.is_empty() {
-        context.output.note(NoteKind::Info, "nothing is accepted, and no AGENTS.md is in this folder");
+        output.note(NoteKind::Info, "nothing is accepted, and no AGENTS.md is in this folder");
     }
     Ok(Exit::Done)
-}
-
-/// Says what a file of this folder is, with the command that accepts it.
-fn of_folder(file: &v1::ProjectFile) -> String {
-    let path = clean_line(&file.path, PATH_CHARS_MAX);
-    match file.standing() {
-        v1::ProjectFileStanding::Accepted => format!("{path} of this folder: rules"),
-        v1::ProjectFileStanding::Data | v1::ProjectFileStanding::Unspecified => {
-            format!("{path} of this folder: data\n        palyra approve rules --accept {}", file.sha256)
-        }
-    }
-}
-
-fn accepted(one: &v1::AcceptedProjectRules) -> String {
-    let place = match one.path.as_str() {
-        "" => ERASED_MARK.to_owned(),
-        path => clean_line(&format!("{}/{path}", one.workspace_root), PATH_CHARS_MAX),
-    };
-    format!("{}  {place}\n        accepted {}, {}", one.seq, date(one.accepted), one.sha256)
 }

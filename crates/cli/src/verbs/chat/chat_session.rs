@@ -5,9 +5,8 @@ use palyra_types::RunId;
 use palyra_wire::v1;
 
 use super::super::ids::{RunPlace, require_branched};
-use super::session_search::SearchMatch;
 use crate::failure::Failure;
-use palyra_run_view::{last_answer, listed_entries};
+use palyra_run_view::{SearchMatch, last_answer, listed_entries};
 use palyra_screen_text::clean_line;
 
 /// As much of a tape's end as is looked through for the last answer.

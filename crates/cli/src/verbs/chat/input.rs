@@ -2,9 +2,9 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::chat_line;
 use crate::context::Context;
 use crate::failure::Failure;
+use palyra_run_view::suggest_in_chat;
 use palyra_terminal::{
     AsItIs, HISTORY_FILE_NAME, LineEditor, LineOutcome, NoteKind, OutputError, PromptReader, PromptReply,
     ReadingMode, TypedLines, goes_on, joined,
@@ -33,9 +33,8 @@ impl Input {
         }
         let history = context.state_dir().ok().map(|dir| dir.join(HISTORY_FILE_NAME));
         let models = Arc::clone(models);
-        let suggest = move |line: &str| {
-            chat_line::suggest(line, &models.lock().unwrap_or_else(PoisonError::into_inner))
-        };
+        let suggest =
+            move |line: &str| suggest_in_chat(line, &models.lock().unwrap_or_else(PoisonError::into_inner));
         Ok(Self::Editor(Box::new(LineEditor::open(history, Arc::new(suggest))?)))
     }
 

@@ -107,7 +107,9 @@ pub(super) async fn take_on(
         if let Some(server) = server
             && let Some(why) = without_key(&client, server).await?
         {
-            return replace_keyless(context, &client, &why).await;
+            let Some(notice) = keyless_notice(&why) else { return replace(context, &client, &why).await };
+            context.output.note(NoteKind::Doubt, &notice);
+            return Ok(());
         }
         // Its own environment may select another one than this terminal's.
         let model = client.call(v1::GetStatusRequest {}).await?.default_model;
@@ -129,16 +131,10 @@ async fn without_key(client: &Client, server: &str) -> Result<Option<String>, Fa
     Ok(of_server.map(|model| model.error).filter(|error| missing_key(error).is_some()))
 }
 
-/// As [`replace`], where this environment has the variable; else says where it has to be.
-async fn replace_keyless(context: &Context, client: &Client, why: &str) -> Result<(), Failure> {
-    match missing_key(why) {
-        Some(missing) if !is_set(missing.variable) => {
-            let notice = format!("the running daemon cannot ask it: {why}; {}", missing.mend(""));
-            context.output.note(NoteKind::Doubt, &notice);
-            Ok(())
-        }
-        _ => replace(context, client, why).await,
-    }
+/// Says where the variable of a key has to be set; `None` where this environment has it, so that a daemon of it has the key.
+fn keyless_notice(why: &str) -> Option<String> {
+    let missing = missing_key(why).filter(|missing| !is_set(missing.variable))?;
+    Some(format!("the running daemon cannot ask it: {why}; {}", missing.mend("")))
 }
 
 /// Returns whether a variable of this environment has a value.

@@ -10,13 +10,11 @@ use crate::drive::OutputFormat;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::verbs::ids::RunName;
-use palyra_run_view::{age, how_to_resolve};
+use palyra_run_view::{effect_row, how_to_resolve};
 use palyra_screen_text::clean_line;
-use palyra_screen_text::short_id;
 use palyra_terminal::NoteKind;
 
 const PAGE_SIZE_MAX: u32 = 500;
-const CALL_CHARS_MAX: usize = 160;
 
 /// List what runs did, and say what became of an unknown outcome
 #[derive(Debug, Args)]
@@ -121,24 +119,9 @@ async fn list(
         context.output.note(NoteKind::Info, "there are no such effects");
         return Ok(Exit::Done);
     }
-    context.table(["RUN", "EFFECT", "STATE", "AGE", "TOOL", "CALL"], effects.iter().map(row).collect())?;
+    context
+        .table(["RUN", "EFFECT", "STATE", "AGE", "TOOL", "CALL"], effects.iter().map(effect_row).collect())?;
     Ok(Exit::Done)
-}
-
-fn row(effect: &v1::EffectInfo) -> [String; 6] {
-    let state = if effect.error_code.is_empty() {
-        effect.state_name().replace('_', " ")
-    } else {
-        format!("{} ({})", effect.state_name(), effect.error_code)
-    };
-    [
-        short_id(&effect.run_id),
-        effect.effect_id.to_string(),
-        state,
-        age(effect.started),
-        clean_line(&effect.tool, 32),
-        clean_line(&effect.summary, CALL_CHARS_MAX),
-    ]
 }
 
 /// Names each effect of a run whose outcome is unknown, and the command that settles it.
@@ -184,25 +167,4 @@ async fn resolve(
         context.output.note(NoteKind::Good, &message);
     }
     Ok(Exit::Done)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_effect_is_one_row() {
-        let effect = v1::EffectInfo {
-            run_id: "R".to_owned(),
-            effect_id: 3,
-            tool: "write_file".to_owned(),
-            summary: "creates `a`".to_owned(),
-            state: v1::EffectState::Failed.into(),
-            error_code: "PLY-4014".to_owned(),
-            ..Default::default()
-        };
-        assert_eq!(row(&effect), ["R", "3", "failed (PLY-4014)", "", "write_file", "creates `a`"]);
-        let resolved = v1::EffectInfo { state: v1::EffectState::DidNotHappen.into(), ..Default::default() };
-        assert_eq!(row(&resolved)[2], "did not happen");
-    }
 }

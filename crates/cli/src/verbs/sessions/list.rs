@@ -61,7 +61,7 @@ pub(super) async fn run(context: &Context, client: &Client, args: ListArgs) -> R
     let listed = read(client, &args).await?;
     if args.json {
         listed.items.iter().try_for_each(|session| context.output.json(&to_json(session)))?;
-        listed.note_further(context);
+        listed.note_further(&context.output);
         return Ok(Exit::Done);
     }
     if listed.items.is_empty() {
@@ -82,7 +82,7 @@ pub(super) async fn run(context: &Context, client: &Client, args: ListArgs) -> R
         [short_id(&session.session_id), age(session.updated), session.runs.to_string(), title]
     };
     context.table(["SESSION", "AGE", "RUNS", "TITLE"], listed.items.iter().zip(titles).map(row).collect())?;
-    listed.note_further(context);
+    listed.note_further(&context.output);
     if context.output.is_watched() {
         let newest = short_id(&listed.items[0].session_id);
         context

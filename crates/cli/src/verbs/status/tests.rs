@@ -1,5 +1,7 @@
 //! What each line says.
 
+use palyra_run_view::WaitingCounts;
+
 use super::*;
 
 #[test]

@@ -1,11 +1,12 @@
 //! References of an input: calls before the first request that shows it, and nothing else of a run changes.
 
+use jiff::tz::TimeZone;
 use palyra_context::transcript::Transcript;
 use palyra_types::context_reference::ReferenceError;
 use palyra_types::model::{ChatMessage, ModelFailureClass};
 use palyra_types::run::{RunLifecycleState, RunLimits, RunPhase, WaitReason};
 use palyra_types::tool::Taints;
-use palyra_types::{ErrorCode, RunId};
+use palyra_types::{ErrorCode, RunId, Timestamp};
 
 use crate::RunError;
 use crate::scenario::asks::{approve, read_tainted};
@@ -170,12 +171,12 @@ fn references_are_expanded_once_and_only_when_they_were_asked_for() {
 
 fn messages(run: &ScenarioDriver) -> Vec<String> {
     let mut transcript = Transcript::new(RunId::from_parts(1, 1));
-    run.tape.iter().for_each(|(event, _)| transcript.push(event));
+    run.tape.iter().for_each(|(event, _)| transcript.push(event, Timestamp(0)));
     let words = |message: ChatMessage| match message {
         ChatMessage::User { text, .. } => text.into_exposed(),
         other => panic!("{other:?} is not of a person"),
     };
-    transcript.messages().into_iter().map(words).collect()
+    transcript.messages(&TimeZone::UTC).into_iter().map(words).collect()
 }
 
 #[test]

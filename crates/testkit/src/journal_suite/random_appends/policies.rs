@@ -15,7 +15,7 @@ const VERDICTS: [ToolVerdict; 3] = [ToolVerdict::Allow, ToolVerdict::Ask, ToolVe
 
 impl RandomAppends {
     pub(super) fn policy_event(&mut self) -> JournalEvent {
-        match self.below(5) {
+        match self.below(9) {
             0 => return PolicyEvent::ShadowCounted(self.shadow_counts()).into(),
             1 => return PolicyEvent::ProjectRulesAccepted(self.accepted_file()).into(),
             2 => return PolicyEvent::ProjectRulesWithdrawn(Seq(self.below(self.made + 1))).into(),

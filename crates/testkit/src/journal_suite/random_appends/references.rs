@@ -23,7 +23,8 @@ impl RandomAppends {
     fn reference(&mut self) -> ExpandedReference {
         // No effect has the number 0.
         let effect = EffectId(self.number() + 1);
-        let (place, error) = (self.number(), self.one_of(&ReferenceError::ALL));
+        let place = self.number();
+        let error = self.one_of(&ReferenceError::ALL);
         let means = self.one_of(&[
             ReferenceMeans::Call(effect),
             ReferenceMeans::SameAs(place),

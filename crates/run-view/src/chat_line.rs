@@ -1,13 +1,8 @@
 //! What a typed line means: a command, or something to say and how that meets a run that is active.
 
-use palyra_client::ClientError;
+use palyra_terminal::WordSuggestions;
 use palyra_types::reserved_names::RESERVED_TOOL_NAMES;
 use palyra_wire::v1::InputDelivery;
-
-use crate::failure::Failure;
-use crate::model_names::is_same_model;
-
-use palyra_terminal::WordSuggestions;
 
 /// The commands: word, what follows it, what it does.
 const COMMANDS: [(&str, &str, &str); 14] = [
@@ -44,12 +39,18 @@ const SHELL_FORMS: [(&str, &str); 11] = [
 
 /// What a typed line means.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum ChatLine<'a> {
+pub enum ChatLine<'a> {
+    /// It is blank.
     Nothing,
+    /// Lists the commands.
     Help,
+    /// Leaves.
     Quit,
+    /// Begins a fresh context.
     Reset,
+    /// Shows the session and the model.
     Status,
+    /// Cancels the active run.
     Cancel,
     /// Asks again what waits for an answer.
     Approve,
@@ -63,6 +64,7 @@ pub(super) enum ChatLine<'a> {
     Attach(&'a str),
     /// With the session or what to search for, or nothing for a list.
     Sessions(&'a str),
+    /// Something to say, and how it meets a run that is active.
     Say(InputDelivery, &'a str),
     /// A command line of `palyra` itself, without its first word.
     OfShell(&'a str),
@@ -73,7 +75,7 @@ pub(super) enum ChatLine<'a> {
 }
 
 /// Reads a line. A blank before a command has it said as it is.
-pub(super) fn read(line: &str) -> ChatLine<'_> {
+pub fn read_chat_line(line: &str) -> ChatLine<'_> {
     let said = line.trim_end();
     if said.trim_start().is_empty() {
         return ChatLine::Nothing;
@@ -111,21 +113,8 @@ pub(super) fn read(line: &str) -> ChatLine<'_> {
     }
 }
 
-/// Returns a failure with the mend that can be typed in a chat, where that differs from a shell's.
-pub(super) fn in_chat(failure: Failure) -> Failure {
-    if let Failure::Client(error @ ClientError::OtherModel { in_force, own, .. }) = &failure {
-        let stop = "`palyra admin stop` in another terminal, then try again";
-        let mend = match is_same_model(in_force, own) {
-            true => format!("`/model {in_force}` asks the daemon's model; or type {stop}"),
-            false => format!("type {stop}"),
-        };
-        return Failure::WithMend { code: error.code(), message: error.to_string(), mend };
-    }
-    failure
-}
-
 /// Returns the command of a chat that is for what a command line of `palyra` does, and what it does.
-pub(super) fn of_chat(verb: &str) -> Option<(&'static str, &'static str)> {
+pub fn chat_command_of(verb: &str) -> Option<(&'static str, &'static str)> {
     let begins =
         |form: &str| verb.strip_prefix(form).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '));
     let (_, wanted) = SHELL_FORMS.iter().find(|(form, _)| begins(form))?;
@@ -133,19 +122,19 @@ pub(super) fn of_chat(verb: &str) -> Option<(&'static str, &'static str)> {
 }
 
 /// Returns what has to follow a command.
-pub(super) fn what_follows(command: &str) -> &'static str {
+pub fn chat_command_rest(command: &str) -> &'static str {
     COMMANDS.iter().find(|(word, _, _)| *word == command).map_or("", |(_, rest, _)| rest)
 }
 
 /// Returns the lines of the list of commands.
-pub(super) fn help() -> impl Iterator<Item = String> {
+pub fn chat_help() -> impl Iterator<Item = String> {
     COMMANDS
         .iter()
         .map(|(word, rest, what)| format!("{:<18} {what}", format!("{word} {rest}")).trim().to_owned())
 }
 
 /// Returns what the last word of a line may be, given the models there are.
-pub(super) fn suggest(line: &str, models: &[String]) -> WordSuggestions {
+pub fn suggest_in_chat(line: &str, models: &[String]) -> WordSuggestions {
     let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     match word {
         "/attach" if line.len() > word.len() => WordSuggestions::Files,
@@ -193,13 +182,13 @@ mod tests {
             (" /quit", ChatLine::Say(Queue, " /quit")),
             ("hello /quit", ChatLine::Say(Queue, "hello /quit")),
         ] {
-            assert_eq!(read(line), expect, "{line}");
+            assert_eq!(read_chat_line(line), expect, "{line}");
         }
     }
 
     #[test]
     fn a_command_line_of_a_shell_has_its_command_of_the_chat() {
-        let command = |verb| of_chat(verb).map(|(command, _)| command);
+        let command = |verb| chat_command_of(verb).map(|(command, _)| command);
         for (verb, expect) in [
             ("runs undo B6RQJ9", Some("/undo")),
             ("runs undone", None),
@@ -209,22 +198,22 @@ mod tests {
         ] {
             assert_eq!(command(verb), expect, "{verb}");
         }
-        assert!(SHELL_FORMS.iter().all(|(form, _)| of_chat(form).is_some()));
+        assert!(SHELL_FORMS.iter().all(|(form, _)| chat_command_of(form).is_some()));
     }
 
     #[test]
     fn every_listed_command_exists_and_is_suggested() {
-        let WordSuggestions::Words(words) = suggest("/", &[]) else { panic!("no words") };
+        let WordSuggestions::Words(words) = suggest_in_chat("/", &[]) else { panic!("no words") };
         assert_eq!(words.len() + 1, COMMANDS.len());
         for word in words {
-            assert!(!matches!(read(&word), ChatLine::Unknown(_) | ChatLine::Say(..)), "{word}");
+            assert!(!matches!(read_chat_line(&word), ChatLine::Unknown(_) | ChatLine::Say(..)), "{word}");
         }
-        assert_eq!(suggest("/attach no", &[]), WordSuggestions::Files);
+        assert_eq!(suggest_in_chat("/attach no", &[]), WordSuggestions::Files);
         assert_eq!(
-            suggest("/model d", &["demo/demo".into()]),
+            suggest_in_chat("/model d", &["demo/demo".into()]),
             WordSuggestions::Words(vec!["demo/demo".into()])
         );
-        assert_eq!(suggest("say /he", &[]), WordSuggestions::Words(Vec::new()));
-        assert!(help().all(|line| line.chars().count() < 78));
+        assert_eq!(suggest_in_chat("say /he", &[]), WordSuggestions::Words(Vec::new()));
+        assert!(chat_help().all(|line| line.chars().count() < 78));
     }
 }
