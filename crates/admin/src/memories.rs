@@ -6,7 +6,8 @@
 
 mod absolute_dates;
 mod for_tools;
-mod shared_words;
+
+pub mod memory_search;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,7 +16,7 @@ use std::time::Duration;
 use jiff::tz::TimeZone;
 use palyra_journal_core::families::{memories, sessions};
 use palyra_journal_core::family::QueryFamilies;
-use palyra_ports::search_memories::MemoryRanking;
+use palyra_ports::search_memories::MemoryDemand;
 use palyra_ports::{AppendClass, NewEntry};
 use palyra_types::access::ActorIdentity;
 use palyra_types::memory::{
@@ -31,9 +32,8 @@ use tokio::sync::Mutex;
 use crate::caller::Caller;
 use crate::erasure_subscriber::ErasureSubscriber;
 use crate::error::AdminError;
+use crate::memories::memory_search::{MemorySearch, RankedItems};
 use crate::parts::MemoryPorts;
-
-pub use shared_words::SharedWordSearch;
 
 /// Items of a principal that are in use, at most.
 pub const MEMORY_ITEMS_MAX: usize = 1_000;
@@ -51,6 +51,7 @@ pub type ZoneOf = Arc<dyn Fn(PrincipalId) -> TimeZone + Send + Sync>;
 #[derive(Clone)]
 pub struct MemoriesHandle {
     ports: Arc<MemoryPorts>,
+    memory_search: Arc<MemorySearch>,
     zone_of: ZoneOf,
     /// Taken for a save: limits and equal texts are looked up before the append.
     saving: Arc<Mutex<()>>,
@@ -149,8 +150,8 @@ impl CheckedItem {
 impl MemoriesHandle {
     /// Makes a handle; a date is one in the zone of its principal.
     #[must_use]
-    pub fn new(ports: MemoryPorts, zone_of: ZoneOf) -> Self {
-        Self { ports: Arc::new(ports), zone_of, saving: Arc::default() }
+    pub fn new(ports: MemoryPorts, memory_search: Arc<MemorySearch>, zone_of: ZoneOf) -> Self {
+        Self { ports: Arc::new(ports), memory_search, zone_of, saving: Arc::default() }
     }
 
     /// Lists items of the caller that are in use, newest first.
@@ -186,10 +187,8 @@ impl MemoriesHandle {
         text: Content<String>,
         limit: usize,
     ) -> Result<Vec<MemoryRecord>, AdminError> {
-        let principal = caller.actor.principal;
-        let mut items = self.usable(principal).await?;
-        items.retain(|item| filter.admits(&item.saved.scope));
-        Ok(self.ranked(principal, items, text, limit).await)
+        let admits = |scope: &MemoryScope| filter.admits(scope);
+        self.ranked(caller.actor.principal, text, admits, limit).await
     }
 
     /// Saves an item of the caller. One that says the same where it holds is returned instead.
@@ -220,34 +219,27 @@ impl MemoriesHandle {
 
     /// Returns the items of a principal that are in use, oldest first.
     async fn usable(&self, principal: PrincipalId) -> Result<Vec<MemoryRecord>, AdminError> {
-        let now = self.ports.clock.wall();
-        let mut items = self.all(principal).await?;
-        items.retain(|item| item.is_usable(now));
-        Ok(items)
+        Ok(self.memory_search.usable(principal).await?)
     }
 
     async fn all(&self, principal: PrincipalId) -> Result<Vec<MemoryRecord>, AdminError> {
-        let families = &self.ports.families;
-        Ok(families.query(move |rows, log| memories::of_principal(rows, log, principal)).await?)
+        Ok(self.memory_search.all(principal).await?)
     }
 
+    /// Returns items that hold in an admitted scope and have to do with a text, best first; superseded ones come last.
     async fn ranked(
         &self,
         principal: PrincipalId,
-        items: Vec<MemoryRecord>,
         text: Content<String>,
+        admits: impl Fn(&MemoryScope) -> bool,
         limit: usize,
-    ) -> Vec<MemoryRecord> {
+    ) -> Result<Vec<MemoryRecord>, AdminError> {
         let limit = limit.clamp(1, PAGE_ITEMS_MAX);
-        let now = self.ports.clock.wall();
-        let items: Arc<[MemoryRecord]> = items.into();
-        let request = MemoryRanking { principal, text, items: Arc::clone(&items), limit, now };
-        let ranked = self.ports.memories.rank(request).await;
-        let known = |id: &MemoryId| items.iter().find(|item| item.saved.memory == *id).cloned();
-        let mut found: Vec<MemoryRecord> = ranked.iter().filter_map(known).take(limit).collect();
+        let wanted = RankedItems { principal, text, demand: MemoryDemand::Asked, limit };
+        let mut found = self.memory_search.ranked(wanted, admits).await?;
         // Stable: the order of the ranking stays within both halves.
         found.sort_by_key(|item| item.superseded_by.is_some());
-        found
+        Ok(found)
     }
 
     async fn own_session(
@@ -336,6 +328,7 @@ impl MemoriesHandle {
             std::iter::once((session, MemoryEvent::Saved(saved))).chain(over).map(|(session, event)| {
                 NewEntry { time: now, principal, session, run: None, event: event.into() }
             });
+        self.memory_search.note_holder(principal);
         self.append(writer.actor, entries.collect(), AppendClass::Normal).await?;
         self.own(principal, memory).await
     }
@@ -389,7 +382,7 @@ fn invalid<T>(what: &str) -> Result<T, AdminError> {
 
 impl ErasureSubscriber for MemoriesHandle {
     fn forget_erased(&self) -> futures::future::BoxFuture<'_, ()> {
-        self.ports.memories.forget_texts();
+        self.memory_search.forget_texts();
         Box::pin(std::future::ready(()))
     }
 }

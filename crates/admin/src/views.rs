@@ -11,6 +11,7 @@ use tokio::sync::watch;
 
 use crate::access::{AccessHandle, AccessSnapshot};
 use crate::agents::AgentRegistry;
+use crate::memories::memory_search::MemorySearch;
 use crate::parts::AdminPorts;
 use crate::policy::PolicyInForce;
 use crate::project_rules::ProjectRules;
@@ -29,6 +30,8 @@ pub struct AdminViews {
     pub grants: Arc<StandingGrants>,
     /// What projects say, and what people accepted of it.
     pub project_rules: Arc<ProjectRules>,
+    /// What is remembered for people.
+    pub memories: Arc<MemorySearch>,
     /// The skills there are.
     pub skills: Arc<SkillRegistry>,
     /// Agent profiles.
@@ -61,6 +64,7 @@ impl AdminViews {
                 Arc::clone(&ports.families),
                 Arc::clone(&ports.redactor),
             )),
+            memories: Arc::new(MemorySearch::load(ports.for_memory()).await?),
             skills: Arc::new(skills),
             agents,
             access: access.watch_known(),

@@ -83,7 +83,7 @@ impl Harness {
             secrets: Arc::new(palyra_testkit::MemorySecrets::default()),
             components: Arc::new(palyra_testkit::NoComponents),
             skills: Arc::new(palyra_testkit::MemorySkillFolders::default()),
-            memories: Arc::new(palyra_runtime::SharedWordSearch),
+            memories: Arc::new(palyra_testkit::SharedWordSearch),
             workspaces: Arc::new(OneWorkspace(Content::new(work.canonicalize()?))),
             project_files: Arc::new(palyra_ports::NoProjectFiles),
             clock,

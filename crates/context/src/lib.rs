@@ -23,4 +23,6 @@ pub mod system_texts;
 
 pub mod project_files;
 
+pub mod recalled_memories;
+
 pub mod references;

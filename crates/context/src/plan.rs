@@ -7,6 +7,9 @@ use palyra_types::Seq;
 use palyra_types::event::{ContextSource, DropReason, PlannedSource};
 use palyra_types::model::BYTES_PER_TOKEN_ESTIMATED;
 
+/// Items of memory take at most one part in so many of a request.
+pub const MEMORY_SHARE: u64 = 10;
+
 /// A piece that may be part of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RequestPiece {
@@ -65,8 +68,14 @@ fn rule(source: ContextSource) -> DropRule {
         | ContextSource::Input => DropRule::Never,
         ContextSource::Rounds => DropRule::OldestFirst { priority: 90 },
         ContextSource::ProjectFiles => DropRule::OldestFirst { priority: 60 },
+        ContextSource::Memory => DropRule::OldestFirst { priority: 50 },
         ContextSource::History => DropRule::OldestFirst { priority: 30 },
     }
+}
+
+/// Returns how many bytes the pieces of a source may take together.
+fn source_room(source: ContextSource, room: Room) -> u64 {
+    if source == ContextSource::Memory { room.at_most / MEMORY_SHARE } else { room.wished }
 }
 
 /// Says for each piece, in their order, whether it is in the request.
@@ -91,12 +100,14 @@ pub fn choose(pieces: &[RequestPiece], room: RequestRoom) -> Result<Vec<PieceFat
     sources.sort_by(|a, b| b.cmp(a));
     for (_, source) in sources {
         let mut fate = PieceFate::Kept;
+        let mut left = source_room(source, room);
         for at in (0..pieces.len()).rev().filter(|at| pieces[*at].source == source) {
-            if used.saturating_add(pieces[at].bytes) > room.wished {
+            if used.saturating_add(pieces[at].bytes) > room.wished || pieces[at].bytes > left {
                 fate = PieceFate::Dropped(DropReason::Window);
             }
             if fate == PieceFate::Kept {
                 used += pieces[at].bytes;
+                left -= pieces[at].bytes;
             }
             fates[at] = fate;
         }
@@ -180,6 +191,27 @@ mod tests {
         ];
         for (wished, at_most, expected) in cases {
             assert_eq!(kept(&pieces, wished, at_most).as_deref(), expected, "{wished} of {at_most}");
+        }
+    }
+
+    #[test]
+    fn items_of_memory_take_a_tenth_at_most_and_the_last_ones_stay() {
+        use ContextSource::{History, Input, Memory};
+        let pieces =
+            [piece(History, 20), piece(Memory, 50), piece(Memory, 51), piece(Memory, 49), piece(Input, 10)];
+        let cases: [(u64, u64, &[u64]); 4] = [
+            (1_000, 1_000, &[20, 51, 49, 10]),
+            (1_000, 999, &[20, 49, 10]),
+            // Earlier runs go before items of memory.
+            (79, 1_000, &[49, 10, 20]),
+            (78, 1_000, &[49, 10]),
+        ];
+        for (wished, at_most, expected) in cases {
+            let mut expected = expected.to_vec();
+            let mut kept = kept(&pieces, wished, at_most).expect("the input fits");
+            expected.sort_unstable();
+            kept.sort_unstable();
+            assert_eq!(kept, expected, "{wished} of {at_most}");
         }
     }
 

@@ -187,6 +187,12 @@ impl Config {
         usize::try_from(self.integer("limits.input_bytes_max")).unwrap_or(usize::MAX)
     }
 
+    /// Returns whether runs are given what is remembered for their person.
+    #[must_use]
+    pub fn recalls_memory(&self) -> bool {
+        !matches!(self.values.get("memory.recall"), Some((ConfigValue::Bool(false), _)))
+    }
+
     /// Returns the default model; empty when none is named.
     #[must_use]
     pub fn default_model(&self) -> &str {

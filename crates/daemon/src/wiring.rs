@@ -88,7 +88,7 @@ pub(crate) async fn ports(
         secrets,
         skills: Arc::new(StateSkillFolders::new(state_dir.to_owned())),
         components,
-        memories: Arc::new(palyra_runtime::SharedWordSearch),
+        memories: Arc::new(palyra_memory::MemoryIndexes::default()),
         workspaces: Arc::new(workspaces),
         project_files: Arc::new(palyra_tools::WorkspaceProjectFiles),
         clock: Arc::new(SystemClock),
@@ -113,6 +113,7 @@ pub(crate) fn snapshot(config: &Config) -> GatewayRuntimeConfigSnapshot {
         session_queue_max: config.session_queue_max(),
         input_bytes_max: config.input_bytes_max(),
         time_zone: machine_time_zone().into(),
+        recalls_memory: config.recalls_memory(),
         ..GatewayRuntimeConfigSnapshot::default()
     }
 }

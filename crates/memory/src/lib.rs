@@ -2,7 +2,11 @@
 //!
 //! Owns an index in memory, which can be built again from the journal at any time, and the embedding table. Knows neither where
 //! items are stored nor what runs and models are. Invariants: an index has the items of one principal; no text is an error; a
-//! query to which no item is relevant has no hits; nothing is written to a disk. Begin at [`MemoryIndex`].
+//! query to which no item is relevant has no hits; nothing is written to a disk. Begin at [`MemoryIndexes`], which is the
+//! adapter of the port, and at [`MemoryIndex`].
+
+mod memory_indexes;
+mod principal_index;
 
 mod memory_index;
 mod item;
@@ -27,6 +31,7 @@ pub use embedding_table::{EmbeddingTable, PieceId, ReadTableError};
 pub use error::MemoryIndexError;
 pub use item::{MemoryItem, MemoryScope, ScopeName};
 pub use memory_index::MemoryIndex;
+pub use memory_indexes::MemoryIndexes;
 pub use query::{HitReason, MemoryHit, MemoryQuery};
 pub use ranking::{ASKED_RELEVANCE_MIN, UNASKED_RELEVANCE_MIN};
 pub use text_vector::TextVector;

@@ -59,6 +59,7 @@ impl TapeBuilder {
             response_format,
             sampling: Box::default(),
             project_files: Vec::new(),
+            recalled: Vec::new(),
             run_salt: Redacted::default(),
         };
         self.push(TapeEvent::Run(RunEvent::Started(started)))

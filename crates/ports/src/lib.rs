@@ -84,7 +84,7 @@ pub use read_url::{NotAHostRule, ReadUrl, UrlPrivacy, UrlServer};
 pub use recorder::{AttachedData, Recorder};
 pub use redactor::{CheckedText, CleanedText, RedactStream, RedactionFindings, Redactor, SecretFound};
 pub use search_memories::{
-    FoundSession, MemoryCall, MemoryDraft, MemoryRanking, MemoryReach, MemoryRefusal, SearchMemories,
+    FoundSession, MemoryCall, MemoryDemand, MemoryDraft, MemoryRanking, MemoryReach, MemoryRefusal, SearchMemories,
     UseMemories,
 };
 pub use secret_store::{

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::BoxFuture;
-use palyra_types::memory::MemoryRecord;
+use palyra_types::memory::{MemoryRecord, MemoryScope};
 use palyra_types::tool::Taints;
 use palyra_types::{
     Content, EffectId, ErrorCode, MemoryId, PrincipalId, Redacted, RunId, SessionId, Timestamp,
@@ -15,7 +15,8 @@ use palyra_types::{
 pub trait SearchMemories: Send + Sync {
     /// Returns those of the given items that have to do with the text, best first.
     ///
-    /// Only the items of the request are looked at: whose they are and where they hold was decided before.
+    /// Only items of the request are returned, and only those of its scopes. What was remembered of the principal and is not
+    /// among the items any more is dropped. A failure is logged, and nothing is returned.
     fn rank(&self, request: MemoryRanking) -> BoxFuture<'static, Vec<MemoryId>>;
 
     /// Drops all texts that it remembers; the next request brings what is left of them.
@@ -29,12 +30,25 @@ pub struct MemoryRanking {
     pub principal: PrincipalId,
     /// What to look for.
     pub text: Content<String>,
-    /// The items.
+    /// All items of the principal that are in use.
     pub items: Arc<[MemoryRecord]>,
+    /// Only items that hold in one of these are returned.
+    pub scopes: Vec<MemoryScope>,
+    /// How well an item has to fit.
+    pub demand: MemoryDemand,
     /// At most so many are returned.
     pub limit: usize,
     /// When it is asked for.
     pub now: Timestamp,
+}
+
+/// For whom items are looked for, which says how well they have to fit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MemoryDemand {
+    /// A person or a model asked memory.
+    Asked,
+    /// They are added to a request although nothing asked for them: a wrong item costs more than a missing one.
+    Unasked,
 }
 
 /// What tools may do with memory. Every method acts for the principal of the call and for no other one.

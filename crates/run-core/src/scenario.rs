@@ -389,6 +389,7 @@ pub(crate) fn start_with_fallbacks(limits: RunLimits, fallbacks: u32) -> Scenari
         workspace_root: Redacted::cleaned("/root".into()),
         model: Some(model()).into(),
         project_files: Vec::new(),
+        recalled: Vec::new(),
         run_salt: [0; 32].into(),
         fallbacks: chain.collect::<Vec<_>>().into(),
         response_format: None,

@@ -22,6 +22,8 @@ pub struct GatewayRuntimeConfigSnapshot {
     pub input_bytes_max: usize,
     /// The time zone of people who have not set their own: a name of the IANA database; empty for UTC.
     pub time_zone: Arc<str>,
+    /// Whether runs are given what is remembered for their person.
+    pub recalls_memory: bool,
     /// Silence on a stream after which a heartbeat is sent.
     pub heartbeat: Duration,
 }
@@ -41,6 +43,7 @@ impl Default for GatewayRuntimeConfigSnapshot {
             session_queue_max: 1_024,
             input_bytes_max: 512 * 1024,
             time_zone: "".into(),
+            recalls_memory: true,
             heartbeat: Duration::from_secs(10),
         }
     }

@@ -181,7 +181,8 @@ fn project_rules(ports: &RuntimePorts, rules: &Arc<ProjectRules>) -> ProjectRule
 /// Makes the handle of memory; a date in it is one in the zone of its principal.
 fn memories(ports: MemoryPorts, engine: &Arc<Engine>) -> MemoriesHandle {
     let engine = Arc::clone(engine);
-    MemoriesHandle::new(ports, Arc::new(move |principal| engine.runs.zone_of(principal)))
+    let search = Arc::clone(&engine.views.memories);
+    MemoriesHandle::new(ports, search, Arc::new(move |principal| engine.runs.zone_of(principal)))
 }
 
 async fn settle_vault(vault: &VaultHandle) -> Result<(), TickFailure> {

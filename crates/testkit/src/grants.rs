@@ -171,6 +171,7 @@ impl GrantRequest {
             workspace_root: Redacted::cleaned(self.root.clone()),
             model: Redacted::cleaned(None),
             project_files: Vec::new(),
+            recalled: Vec::new(),
             run_salt: Redacted::cleaned([0; 32]),
             fallbacks: Redacted::default(),
             response_format: None,

@@ -29,6 +29,7 @@ pub mod component_text;
 pub mod no_components;
 pub mod skill_folders;
 pub mod memory_secrets;
+pub mod shared_words;
 
 pub mod pty;
 
@@ -44,4 +45,5 @@ pub use no_components::NoComponents;
 pub use pass_through::PassThrough;
 pub use scripted_provider::{Gate, Script, ScriptedProvider};
 pub use scripted_tools::{ScriptedTools, ToolScript};
+pub use shared_words::SharedWordSearch;
 pub use skill_folders::{MemorySkillFolders, skill_file};

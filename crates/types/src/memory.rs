@@ -91,6 +91,19 @@ pub enum ForgetCause {
     Ended,
 }
 
+/// An item as a run was given it, because it may have to do with the run's input.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecalledMemory {
+    /// The item.
+    pub memory: MemoryId,
+    /// When it was saved.
+    pub created: Timestamp,
+    /// What the run had read that it was learned from.
+    pub taints: Taints,
+    /// What is remembered; empty once erased.
+    pub text: Redacted<String>,
+}
+
 /// An item, as lists show it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemoryRecord {

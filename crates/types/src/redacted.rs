@@ -6,7 +6,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::Timestamp;
+use crate::{MemoryId, Timestamp};
 
 /// A value as a person, a model, a tool or an outside system said it.
 ///
@@ -173,7 +173,7 @@ macro_rules! without_text {
     };
 }
 
-without_text!([u8; 32], u64, usize, Timestamp);
+without_text!([u8; 32], u64, usize, Timestamp, MemoryId);
 
 impl<T> fmt::Debug for Redacted<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -18,6 +18,7 @@ use palyra_types::session::SessionRef;
 use palyra_types::surface::Surface;
 use palyra_types::{Content, MemoryId, TapeSeq};
 
+use super::memory_search::holds_in;
 use super::{MemoriesHandle, MemoryWriter, PAGE_ITEMS_MAX};
 use crate::error::AdminError;
 
@@ -73,14 +74,15 @@ impl MemoriesHandle {
         text: Content<String>,
         limit: usize,
     ) -> Result<Vec<MemoryRecord>, AdminError> {
-        let mut items = self.usable(call.principal).await?;
-        items.retain(|item| holds_for(call, &item.saved.scope));
+        let admits = |scope: &MemoryScope| holds_in(scope, call.session, &call.root);
         if text.expose().trim().is_empty() {
+            let mut items = self.usable(call.principal).await?;
+            items.retain(|item| admits(&item.saved.scope));
             items.reverse();
             items.truncate(limit.clamp(1, PAGE_ITEMS_MAX));
             return Ok(items);
         }
-        Ok(self.ranked(call.principal, items, text, limit).await)
+        self.ranked(call.principal, text, admits, limit).await
     }
 
     async fn save_for(&self, call: &MemoryCall, draft: MemoryDraft) -> Result<MemoryRecord, AdminError> {
@@ -168,14 +170,6 @@ impl MemoriesHandle {
             matched: texts.matched,
         });
         Ok(found.collect())
-    }
-}
-
-fn holds_for(call: &MemoryCall, scope: &MemoryScope) -> bool {
-    match scope {
-        MemoryScope::Principal => true,
-        MemoryScope::Session(session) => *session == call.session,
-        MemoryScope::PrincipalRoot(root) => *root.expose() == call.root,
     }
 }
 

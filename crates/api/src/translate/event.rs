@@ -8,6 +8,7 @@ use palyra_types::event::{
     PlannedSource, RunEvent, RunFinished, RunStarted, TapeEvent, ToolDecided, ToolEvent, ToolFinished,
     ToolProposed, ToolStarted,
 };
+use palyra_types::memory::RecalledMemory;
 use palyra_types::model::ModelRef;
 use palyra_types::project_file::{ProjectFile, ProjectFileStanding};
 use palyra_types::run::RunLimits;
@@ -143,6 +144,16 @@ fn run_started(started: &RunStarted) -> v1::RunStarted {
         skills: started.skills.iter().map(activated_skill).collect(),
         sampling: sampling_options(&started.sampling),
         project_files: started.project_files.iter().map(project_file).collect(),
+        recalled: started.recalled.iter().map(recalled_memory).collect(),
+    }
+}
+
+fn recalled_memory(item: &RecalledMemory) -> v1::RecalledMemory {
+    v1::RecalledMemory {
+        memory_id: item.memory.to_string(),
+        created: timestamp(item.created),
+        taints: item.taints.names().map(str::to_owned).collect(),
+        text: item.text.expose().clone(),
     }
 }
 
@@ -231,6 +242,7 @@ fn planned_source(planned: &PlannedSource) -> v1::ContextSourcePlan {
         ContextSource::Input => v1::ContextSource::Input,
         ContextSource::ProjectRules => v1::ContextSource::ProjectRules,
         ContextSource::ProjectFiles => v1::ContextSource::ProjectFiles,
+        ContextSource::Memory => v1::ContextSource::Memory,
     };
     let because = match planned.dropped_because {
         None => v1::ContextDropReason::Unspecified,

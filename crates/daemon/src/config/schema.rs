@@ -243,6 +243,12 @@ pub const SETTINGS: &[SettingSpec] = &[
         "",
         "Loopback address for clients with a token (`palyra admin tokens create`), such as 127.0.0.1:7070; empty: none.",
     )),
+    setting(
+        "memory.recall",
+        SettingType::Bool,
+        UnsetValue::Bool(true),
+        "Whether a run is given items of memory that have to do with its input (docs/memory.md); tools of memory stay.",
+    ),
     text(
         "model.default",
         "",

@@ -151,7 +151,7 @@ fn ports(folder: &Path, clock: &FakeClock, provider: &ScriptedProvider) -> Runti
         secrets: Arc::new(palyra_testkit::MemorySecrets::default()),
         components: Arc::new(palyra_testkit::NoComponents),
         skills: Arc::new(palyra_testkit::MemorySkillFolders::default()),
-        memories: Arc::new(palyra_runtime::SharedWordSearch),
+        memories: Arc::new(palyra_testkit::SharedWordSearch),
         workspaces: Arc::new(OneFolder(folder.to_owned())),
         project_files: Arc::new(palyra_ports::NoProjectFiles),
         clock: Arc::new(clock.clone()),

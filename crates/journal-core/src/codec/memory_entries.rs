@@ -1,11 +1,11 @@
-//! Stored forms of entries about memory: saved and forgotten.
+//! Stored forms of entries about memory: saved and forgotten; and of the items that a run was given.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
 use palyra_types::event::JournalEvent;
-use palyra_types::memory::{MemoryEvent, MemorySaved, MemoryScope, MemorySource};
+use palyra_types::memory::{MemoryEvent, MemorySaved, MemoryScope, MemorySource, RecalledMemory};
 use palyra_types::tool::Taints;
 use palyra_types::{MemoryId, Redacted, RunId, SessionId, TapeSeq, Timestamp};
 use palyra_wire::store;
@@ -23,6 +23,32 @@ pub(super) fn encode(event: &MemoryEvent) -> EncodedParts {
             cause: cause.to_stored(),
         }),
     }
+}
+
+pub(super) fn recalled_to_stored(recalled: &[RecalledMemory]) -> Vec<store::RecalledMemory> {
+    let stored = recalled.iter().map(|item| store::RecalledMemory {
+        memory: item.memory.to_bytes().to_vec(),
+        created: item.created.0,
+        taints: item.taints.0,
+    });
+    stored.collect()
+}
+
+/// Reads items; erasing the payload takes all texts.
+pub(super) fn recalled_from_stored(
+    stored: &[store::RecalledMemory],
+    texts: Vec<String>,
+) -> ReadResult<Vec<RecalledMemory>> {
+    let texts = texts.into_iter().chain(std::iter::repeat_with(String::new));
+    let recalled = stored.iter().zip(texts).map(|(item, text)| {
+        Ok(RecalledMemory {
+            memory: MemoryId::from_bytes(fixed(&item.memory)?),
+            created: Timestamp(item.created),
+            taints: Taints(item.taints),
+            text: Redacted::from_stored(text),
+        })
+    });
+    recalled.collect()
 }
 
 fn encode_saved(saved: &MemorySaved) -> EncodedParts {

@@ -18,6 +18,7 @@ use super::field::{
     EncodedParts, ReadResult, UnreadableEvent, VERSION, error_code, error_number, facts_only, fixed,
     fixed_or_zero, micros, model_name, model_ref, pair, redacted_model_name, redacted_model_ref, unless_zero,
 };
+use super::memory_entries::{recalled_from_stored, recalled_to_stored};
 use super::project_entries::{files_from_stored, files_to_stored};
 use super::sampling::{sampling_from_stored, sampling_to_stored};
 use super::skill_entries::{activated_from_stored, activated_to_stored};
@@ -44,6 +45,7 @@ pub(super) fn encode_started(started: &RunStarted) -> EncodedParts {
             taints: started.taints.0,
             skills: activated_to_stored(&started.skills),
             sampling: sampling_to_stored(&started.sampling),
+            recalled: recalled_to_stored(&started.recalled),
         },
         &store::RunStartedPayload {
             input: started.input.text.expose().clone(),
@@ -58,6 +60,7 @@ pub(super) fn encode_started(started: &RunStarted) -> EncodedParts {
                 .map(|format| format.schema.expose().as_ref().to_owned()),
             stop: started.sampling.stop.iter().map(|text| text.expose().clone()).collect(),
             project_files: files_to_stored(&started.project_files),
+            recalled: started.recalled.iter().map(|item| item.text.expose().clone()).collect(),
         },
     )
 }
@@ -88,6 +91,7 @@ pub(super) fn decode_started(facts: &[u8], payload: &[u8]) -> ReadResult<TapeEve
         },
         workspace_root: Redacted::from_stored(PathBuf::from(OsString::from_vec(payload.workspace_root))),
         project_files: files_from_stored(payload.project_files)?,
+        recalled: recalled_from_stored(&facts.recalled, payload.recalled)?,
         model: redacted_model_ref(payload.model.as_ref()),
         run_salt: Redacted::from_stored(fixed_or_zero(&payload.run_salt)?),
         fallbacks: Redacted::from_stored(payload.fallbacks.iter().map(model_ref).collect()),

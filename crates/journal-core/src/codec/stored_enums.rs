@@ -97,7 +97,7 @@ stored_enum!(ForgetCause, ForgetCause, Person Model Ended);
 stored_enum!(UsageSource, UsageSource, Reported Estimated);
 stored_enum!(DropReason, DropReason, Window);
 stored_enum!(ContextSource, ContextSource,
-    Instructions Agent Skills Tools History Rounds Input ProjectRules ProjectFiles);
+    Instructions Agent Skills Tools History Rounds Input ProjectRules ProjectFiles Memory);
 stored_enum!(FinishReason, Finish, Stop Length ToolCalls ContentFilter Other);
 stored_enum!(ModelFailureClass, ModelFailureClass,
     Auth Permission RateLimit Quota Transient Permanent ContextExceeded ContentPolicy Malformed Network

@@ -28,7 +28,9 @@ use palyra_types::event::{
     ToolStarted, UnknownOutcomeCause,
 };
 use palyra_types::job::{JobEnd, JobEvent, JobNumber};
-use palyra_types::memory::{ForgetCause, MemoryAuthor, MemoryEvent, MemorySaved, MemoryScope, MemorySource};
+use palyra_types::memory::{
+    ForgetCause, MemoryAuthor, MemoryEvent, MemorySaved, MemoryScope, MemorySource, RecalledMemory,
+};
 use palyra_types::model::{ModelFailureClass, ModelRef, ProviderContinuation, ResponseFormat};
 use palyra_types::posture::{Posture, PostureScope};
 use palyra_types::project_file::{ProjectFile, ProjectFileStanding};
@@ -466,6 +468,7 @@ fn grown_kinds() -> Vec<(EventKind, &'static str, JournalEvent)> {
         started.skills = vec![ActivatedSkill { skill, sha256: [1; 32] }];
     }
     let sampled = sampled_start(&mut run);
+    let recalling = recalling_start(&mut run);
     let mut given = run.started("What is this?").event;
     if let JournalEvent::Tape(TapeEvent::Run(RunEvent::Started(started))) = &mut given {
         started.project_files = vec![ProjectFile {
@@ -511,12 +514,27 @@ fn grown_kinds() -> Vec<(EventKind, &'static str, JournalEvent)> {
         (EventKind::RunStarted, "RunStarted-skilled", skilled),
         (EventKind::RunStarted, "RunStarted-sampled", sampled),
         (EventKind::RunStarted, "RunStarted-project", given),
+        (EventKind::RunStarted, "RunStarted-recalling", recalling),
         (EventKind::InputReceived, "InputReceived-grown", JournalEvent::Tape(received)),
         (EventKind::ModelMessage, "ModelMessage-grown", message),
         (EventKind::ModelAttemptAbandoned, "ModelAttemptAbandoned-grown", JournalEvent::Tape(abandoned)),
     ];
     kinds.extend(grown_permissions());
     kinds
+}
+
+/// A start that was given an item of memory.
+fn recalling_start(run: &mut SampleRun) -> JournalEvent {
+    let mut recalling = run.started("What is this?").event;
+    if let JournalEvent::Tape(TapeEvent::Run(RunEvent::Started(started))) = &mut recalling {
+        started.recalled = vec![RecalledMemory {
+            memory: MemoryId::from_parts(11, 1),
+            created: Timestamp(1_700_000_000_500_000),
+            taints: Taints::WEB,
+            text: "likes tea".into(),
+        }];
+    }
+    recalling
 }
 
 /// A start with every setting of a model request.

@@ -3,13 +3,15 @@
 //! Invariant: every key begins with a principal or is the run that an item was learned from, and every query takes the
 //! principal, so no query finds an item of another one.
 
+use std::collections::BTreeSet;
+
 use palyra_types::event::JournalEvent;
 use palyra_types::memory::{MemoryEvent, MemoryRecord, MemorySaved};
 use palyra_types::{MemoryId, PrincipalId, RunId, Seq, Timestamp};
 
 use crate::family::{
     Family, FamilyCache, FamilyIndex, FamilyTable, FoldedEntry, IndexKey, KeyRange, LogView, RowId, RowStore,
-    RowsPerKey, ScanOrder, StoreFault, StoredRow, find_row, scan_rows,
+    RowsPerKey, ScanOrder, StoreFault, StoredRow, all_rows, find_row, scan_rows,
 };
 
 /// The family.
@@ -152,6 +154,15 @@ pub fn of_principal(
     let range = KeyRange::of_prefix(of(principal));
     let found = scan_rows::<MemoryFamily>(rows, OF_PRINCIPAL, range, ScanOrder::Ascending, usize::MAX)?;
     found.into_iter().map(|(id, row)| logged(log, id, &row)).collect()
+}
+
+/// Returns the principals that have items which were not forgotten.
+///
+/// # Errors
+/// [`StoreFault`] when the store fails.
+pub fn holders(rows: &mut dyn RowStore) -> Result<BTreeSet<PrincipalId>, StoreFault> {
+    let found = all_rows::<MemoryFamily>(rows, OF_PRINCIPAL)?;
+    Ok(found.into_iter().map(|(_, row)| row.principal).collect())
 }
 
 /// Returns an item of a principal, also one that was forgotten.

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use jiff::tz::TimeZone;
-use palyra_context::project_files;
 use palyra_context::prompt::{ContextTooLarge, PastRun, PromptInputs, RequestSegment, answer_cap, assemble};
 use palyra_context::system_texts::SystemTexts;
+use palyra_context::{project_files, recalled_memories};
 use palyra_ports::StaticText;
 use palyra_types::client_tool::ClientToolOffer;
 use palyra_types::event::{ContextPlan, ContextSource, RunEvent, TapeEvent};
@@ -96,6 +96,7 @@ impl RequestSource<'_> {
         segments.extend(self.history.iter().map(RequestSegment::past));
         if let Some(started) = started {
             segments.extend(project_files::data_segments_of(started));
+            segments.extend(recalled_memories::segments_of(started, &self.zone));
         }
         segments.extend(RequestSegment::current(transcript.messages(&self.zone)));
         let prompt = assemble(PromptInputs {

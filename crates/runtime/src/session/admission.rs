@@ -100,6 +100,7 @@ pub(super) async fn submit(
             Err(error) => return unless_repeated(engine, caller, &validated, error).await,
         };
         validated.read_project(engine, caller, &mut admitted).await;
+        recall(engine, &mut admitted.spec).await;
         let follower = validated.follower(engine, admitted.spec.run);
         let (reply, answer) = oneshot::channel();
         let session = admitted.spec.session;
@@ -243,6 +244,7 @@ impl ValidatedSubmit {
             input: self.prepared.input.clone(),
             workspace_root,
             project_files: Vec::new(),
+            recalled: Vec::new(),
             model: Some(model).into(),
             fallbacks: fallbacks.into(),
             response_format: self.response_format.clone(),
@@ -253,6 +255,14 @@ impl ValidatedSubmit {
         let notes = self.notes.iter().cloned().chain(workspace.note).chain(unseen).collect();
         let (reset, blobs) = (request.session.reset, self.prepared.blobs.clone());
         Ok(AdmittedRun { spec, opening, reset, blobs, actor: caller.actor, notes })
+    }
+}
+
+/// Adds what is remembered for the person of a run, with the labels of what it was learned from.
+async fn recall(engine: &Engine, RunSpec { session, started, .. }: &mut RunSpec) {
+    if engine.config.borrow().recalls_memory {
+        started.recalled = engine.views.memories.recalled(*session, started).await;
+        started.taints = started.recalled.iter().fold(started.taints, |all, item| all.with(item.taints));
     }
 }
 

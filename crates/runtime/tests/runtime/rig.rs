@@ -17,7 +17,7 @@ use palyra_ports::redactor::REGISTERED_PLACEHOLDER;
 use palyra_ports::{
     AppendTape, CleanedText, Clock, ComponentStore, JournalAppendRequest, MaintainJournal, NewEntry,
     ProjectFiles, ReadTape, Recorder, RedactStream, RedactionFindings, Redactor, RestoreFiles, RestoreOrder,
-    ToolRuntime, WorkspaceChoice, WorkspaceError, Workspaces,
+    SearchMemories, ToolRuntime, WorkspaceChoice, WorkspaceError, Workspaces,
 };
 use palyra_runtime::gateway;
 use palyra_runtime::runs::{CancelReceipt, InputReceipt, InputRequest};
@@ -91,6 +91,7 @@ pub(crate) struct Parts {
     pub(crate) components: Arc<dyn ComponentStore>,
     pub(crate) skills: MemorySkillFolders,
     pub(crate) project_files: Arc<dyn ProjectFiles>,
+    pub(crate) memories: Arc<dyn SearchMemories>,
     pub(crate) secrets: Arc<MemorySecrets>,
     pub(crate) clock: FakeClock,
     pub(crate) config: GatewayRuntimeConfigSnapshot,
@@ -181,6 +182,7 @@ impl Parts {
             components: Arc::new(palyra_testkit::NoComponents),
             skills: MemorySkillFolders::default(),
             project_files: Arc::new(palyra_ports::NoProjectFiles),
+            memories: Arc::new(palyra_testkit::SharedWordSearch),
             secrets: Arc::default(),
             clock,
             config: GatewayRuntimeConfigSnapshot::default(),
@@ -199,6 +201,7 @@ impl Parts {
             components,
             skills,
             project_files,
+            memories,
             secrets,
             clock,
             config,
@@ -226,7 +229,7 @@ impl Parts {
             secrets,
             skills: Arc::new(skills.clone()),
             components,
-            memories: Arc::new(palyra_runtime::SharedWordSearch),
+            memories,
             workspaces: Arc::new(WantedOrHome),
             project_files,
             clock: Arc::new(clock.clone()),

@@ -276,6 +276,7 @@ impl RandomAppends {
             input: self.input(),
             workspace_root: Redacted::cleaned(self.text().into_exposed().into()),
             project_files: self.maybe(Self::project_file).into_iter().collect(),
+            recalled: self.maybe(Self::recalled_memory).into_iter().collect(),
             model: Redacted::cleaned(self.maybe(Self::model)),
             run_salt: Redacted::cleaned(self.digest()),
             fallbacks: Redacted::cleaned(self.maybe(Self::model).into_iter().collect()),
@@ -359,6 +360,7 @@ impl RandomAppends {
             ContextSource::ProjectRules,
             ContextSource::History,
             ContextSource::ProjectFiles,
+            ContextSource::Memory,
             ContextSource::Input,
         ];
         let row = |me: &mut Self, source| PlannedSource {

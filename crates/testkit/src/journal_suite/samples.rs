@@ -123,6 +123,7 @@ impl SampleRun {
             workspace_root: Redacted::cleaned("/home/somebody/project".into()),
             model: Redacted::cleaned(Some(model())),
             project_files: Vec::new(),
+            recalled: Vec::new(),
             run_salt: Redacted::cleaned([9; 32]),
             fallbacks: Redacted::default(),
             response_format: None,

@@ -61,6 +61,8 @@ pub enum ContextSource {
     ProjectRules,
     /// Files of the project that are not accepted.
     ProjectFiles,
+    /// What is remembered for the person.
+    Memory,
 }
 
 /// Why a piece was not sent.

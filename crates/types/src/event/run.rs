@@ -11,6 +11,7 @@ use crate::client_tool::{ClientCallSpan, ClientTool, ClientToolCall, ClientToolO
 use crate::content_walk::ContentClass::{Fixed, Identity, Prose};
 use crate::content_walk::content_rows;
 use crate::context_reference::ReferencesExpanded;
+use crate::memory::RecalledMemory;
 use crate::model::{ModelRef, ResponseFormat, TokenUsage};
 use crate::project_file::ProjectFile;
 use crate::run::{
@@ -95,6 +96,8 @@ pub struct RunStarted {
     pub workspace_root: Redacted<PathBuf>,
     /// What the project of that folder says about work on it, from the root down; empty once erased.
     pub project_files: Vec<ProjectFile>,
+    /// What is remembered for its person and may have to do with the input, best first.
+    pub recalled: Vec<RecalledMemory>,
     /// The model it starts with.
     pub model: Redacted<Option<ModelRef>>,
     /// The models that may be asked instead when that one fails, in order.
@@ -187,12 +190,13 @@ content_rows! {
     fn run_started(walk, started: RunStarted) {
         let RunStarted {
             agent: _, surface: _, limits: _, config_digest: _, idempotency: _, delivery: _, approvers: _,
-            taints: _, skills: _, input, workspace_root, project_files, model, fallbacks, response_format, sampling,
-            run_salt,
+            taints: _, skills: _, input, workspace_root, project_files, recalled, model, fallbacks,
+            response_format, sampling, run_salt,
         } = started;
         walk.user_input(input);
         walk.path(Identity, "workspace_root", workspace_root);
         walk.each(project_files, |walk, file| walk.project_file(file));
+        walk.each(recalled, |walk, item| walk.recalled_memory(item));
         walk.within(model, |walk, model| {
             walk.maybe(model, |walk, model| walk.model(Identity, "model", model));
         });
@@ -211,6 +215,11 @@ content_rows! {
         walk.text(Identity, "project_files.path", path);
         walk.within(sha256, |walk, digest| walk.opaque(Fixed, "project_files.sha256", digest));
         walk.text(Prose, "project_files.text", text);
+    }
+
+    fn recalled_memory(walk, item: RecalledMemory) {
+        let RecalledMemory { memory: _, created: _, taints: _, text } = item;
+        walk.text(Prose, "recalled.text", text);
     }
 
     fn sampling(walk, options: SamplingOptions) {

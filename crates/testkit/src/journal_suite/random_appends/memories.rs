@@ -2,7 +2,9 @@
 
 use palyra_journal_core::families::memories;
 use palyra_journal_core::family::{QueryFamilies, ReadFamilies};
-use palyra_types::memory::{ForgetCause, MemoryAuthor, MemoryEvent, MemorySaved, MemoryScope, MemorySource};
+use palyra_types::memory::{
+    ForgetCause, MemoryAuthor, MemoryEvent, MemorySaved, MemoryScope, MemorySource, RecalledMemory,
+};
 use palyra_types::run::Surface;
 use palyra_types::tool::Taints;
 use palyra_types::{MemoryId, Redacted, RunId, SessionId, TapeSeq, Timestamp};
@@ -39,6 +41,15 @@ impl RandomAppends {
             supersedes: self.maybe(Self::memory_id),
             text: self.text(),
         })
+    }
+
+    pub(super) fn recalled_memory(&mut self) -> RecalledMemory {
+        RecalledMemory {
+            memory: self.memory_id(),
+            created: self.time(),
+            taints: self.one_of(&[Taints::NONE, Taints::WEB]),
+            text: self.text(),
+        }
     }
 
     fn memory_id(&mut self) -> MemoryId {

@@ -1,6 +1,6 @@
-//! The plain ranking of items: by the words that they share with a text, then by age.
+//! A ranking of items that can be foreseen: by the words that they share with a text, then by age.
 //!
-//! Remembers nothing between two requests. A search with an index takes its place behind the same port.
+//! Works inline, so that a test on one thread stays in step, and remembers nothing between two requests.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -28,6 +28,7 @@ fn rank(request: &MemoryRanking) -> Vec<MemoryId> {
     let mut found: Vec<_> = request
         .items
         .iter()
+        .filter(|item| request.scopes.contains(&item.saved.scope))
         .map(|item| (shared(&wanted, &words(item.saved.text.expose())), item))
         .filter(|(shared, _)| *shared > 0)
         .collect();
@@ -56,6 +57,7 @@ fn begins(one: &str, other: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use palyra_ports::search_memories::MemoryDemand;
     use palyra_types::memory::{MemoryAuthor, MemoryRecord, MemorySaved, MemoryScope};
     use palyra_types::surface::Surface;
     use palyra_types::tool::Taints;
@@ -88,8 +90,15 @@ mod tests {
         };
         let items: Vec<_> = (0..).zip(TEXTS).map(item).collect();
         let ids: Vec<_> = items.iter().map(|item| item.saved.memory).collect();
-        let request =
-            MemoryRanking { principal, text: text.into(), items: items.into(), limit, now: Timestamp(2) };
+        let request = MemoryRanking {
+            principal,
+            text: text.into(),
+            items: items.into(),
+            scopes: vec![MemoryScope::Principal],
+            demand: MemoryDemand::Asked,
+            limit,
+            now: Timestamp(2),
+        };
         let place = |id: MemoryId| ids.iter().position(|known| *known == id);
         rank(&request).into_iter().filter_map(place).collect()
     }

@@ -1,0 +1,175 @@
+//! Items of memory in the requests of runs: what is recalled, for whom, where it is in a request, and what comes of its labels.
+
+use std::sync::Arc;
+
+use palyra_admin::memories::{MemoryFilter, NewMemory};
+use palyra_memory::MemoryIndexes;
+use palyra_ports::search_memories::{MemoryCall, MemoryDraft, MemoryReach, UseMemories};
+use palyra_runtime::Caller;
+use palyra_types::event::{ContextSource, ModelEvent, PlannedSource, RunEvent, RunStarted, TapeEvent};
+use palyra_types::memory::MemoryRecord;
+use palyra_types::model::{ChatMessage, ModelRequest};
+use palyra_types::tool::Taints;
+use palyra_types::{Content, EffectId, RunId};
+
+use crate::rig::{Parts, Rig};
+
+const ITEM: &str = "My daughter is allergic to peanuts.";
+const QUESTION: &str = "What is my daughter allergic to?";
+
+/// What a run was given and what its first request had.
+struct AskedRun {
+    run: RunId,
+    started: RunStarted,
+    request: Arc<ModelRequest>,
+    /// The row of memory in the plan.
+    planned: Option<PlannedSource>,
+}
+
+impl AskedRun {
+    /// Returns the messages before the last one of the first request.
+    fn messages_before_input(&self) -> Vec<String> {
+        let texts = self.request.messages.iter().map(|message| match message {
+            ChatMessage::User { text, .. }
+            | ChatMessage::Assistant { text, .. }
+            | ChatMessage::ToolResult { text, .. } => text.expose().clone(),
+        });
+        let mut texts: Vec<String> = texts.collect();
+        texts.pop();
+        texts
+    }
+}
+
+async fn rig() -> Rig {
+    Parts { memories: Arc::new(MemoryIndexes::default()), ..Parts::new() }.start().await
+}
+
+async fn ask(rig: &Rig, key: &str, text: &str) -> AskedRun {
+    let before = rig.model.requests().len();
+    let run = rig.submit(key, text).await.run;
+    rig.finished(run).await;
+    let request = Arc::clone(&rig.model.requests()[before]);
+    let tape = rig.tape(run).await;
+    let TapeEvent::Run(RunEvent::Started(started)) = &tape[0].event else { panic!("a start comes first") };
+    let planned = tape.iter().find_map(|entry| match &entry.event {
+        TapeEvent::Model(ModelEvent::Requested(requested)) => {
+            requested.context.sources.iter().find(|row| row.source == ContextSource::Memory).copied()
+        }
+        _ => None,
+    });
+    AskedRun { run, started: started.clone(), request, planned }
+}
+
+async fn save(rig: &Rig, caller: Caller, text: &str) -> MemoryRecord {
+    let new = NewMemory { text: text.into(), scope: MemoryFilter::All, lifetime: None, replaces: None };
+    rig.gateway.admin.memories.save(caller, new).await.unwrap()
+}
+
+fn assert_nothing_recalled(asked: &AskedRun) {
+    assert!(asked.started.recalled.is_empty(), "{:?}", asked.started.recalled.len());
+    assert_eq!(asked.planned, None);
+    let shown = asked.messages_before_input();
+    assert!(shown.iter().all(|text| !text.contains("from=\"memory\"")), "{shown:?}");
+}
+
+#[tokio::test]
+async fn an_item_is_in_a_data_part_before_the_question_of_a_later_conversation() {
+    let rig = rig().await;
+    let saved = save(&rig, rig.me(), ITEM).await;
+    save(&rig, rig.me(), "Deploys are on Fridays.").await;
+    let asked = ask(&rig, "later", QUESTION).await;
+    let [shown] = &asked.messages_before_input()[..] else { panic!("one item") };
+    let (line, part) = shown.split_once('\n').unwrap();
+    assert!(line.contains("read it as data"), "{line}");
+    assert!(part.starts_with("<data-") && part.contains(" from=\"memory\">\n"), "{part}");
+    let day = part.contains(&format!("\n{}, saved ", saved.saved.memory));
+    assert!(day && part.contains(&format!(":\n{ITEM}\n</data-")), "{part}");
+    let [recalled] = &asked.started.recalled[..] else { panic!("it is recorded") };
+    assert_eq!((recalled.memory, recalled.text.expose().as_str()), (saved.saved.memory, ITEM));
+    let planned = asked.planned.unwrap();
+    assert_eq!((planned.kept, planned.dropped), (1, 0));
+    assert_eq!(asked.started.taints, Taints::NONE);
+    let other = ask(&rig, "other", "What is the height of the Eiffel Tower?").await;
+    assert_nothing_recalled(&other);
+}
+
+#[tokio::test]
+async fn no_item_of_another_principal_is_recalled() {
+    let rig = rig().await;
+    save(&rig, rig.stranger(), "My daughter is allergic to canary seed.").await;
+    assert_nothing_recalled(&ask(&rig, "k", QUESTION).await);
+    save(&rig, rig.me(), ITEM).await;
+    let asked = ask(&rig, "k", QUESTION).await;
+    assert_eq!(asked.started.recalled.len(), 1);
+    assert!(asked.messages_before_input().iter().all(|text| !text.contains("canary")));
+}
+
+#[tokio::test]
+async fn a_forgotten_item_is_not_recalled() {
+    let rig = rig().await;
+    let saved = save(&rig, rig.me(), ITEM).await;
+    assert_eq!(ask(&rig, "one", QUESTION).await.started.recalled.len(), 1);
+    rig.gateway.admin.memories.forget(rig.me(), saved.saved.memory).await.unwrap();
+    assert_nothing_recalled(&ask(&rig, "two", QUESTION).await);
+    assert_nothing_recalled(&ask(&rig, "one", QUESTION).await);
+}
+
+#[tokio::test]
+async fn a_run_has_the_labels_of_what_it_is_given_and_so_has_its_conversation() {
+    let rig = rig().await;
+    let first = ask(&rig, "first", "go").await;
+    let record = rig.record(first.run).await;
+    let call = MemoryCall {
+        principal: record.principal,
+        session: record.session,
+        run: record.run,
+        effect: EffectId(1),
+        root: "/home".into(),
+        taints: Taints::WEB,
+    };
+    let memories = rig.gateway.admin.memories.clone();
+    let draft =
+        MemoryDraft { text: ITEM.into(), reach: MemoryReach::Everywhere, lifetime: None, replaces: None };
+    UseMemories::save(&memories, call.clone(), draft.clone()).await.unwrap();
+    let asked = ask(&rig, "second", QUESTION).await;
+    assert_eq!(asked.started.taints, Taints::WEB);
+    let next = ask(&rig, "second", "What is the height of the Eiffel Tower?").await;
+    assert!(next.started.recalled.is_empty());
+    assert_eq!(next.started.taints, Taints::WEB, "the conversation has read it");
+    let secret = MemoryDraft { text: "The height of the Eiffel Tower is 330 metres.".into(), ..draft };
+    UseMemories::save(&memories, MemoryCall { taints: Taints::SECRET, ..call }, secret).await.unwrap();
+    assert_nothing_recalled(&ask(&rig, "third", "What is the height of the Eiffel Tower?").await);
+}
+
+#[tokio::test]
+async fn an_item_of_one_conversation_or_folder_is_recalled_there_only() {
+    let rig = rig().await;
+    let first = ask(&rig, "first", "go").await;
+    let record = rig.record(first.run).await;
+    let memories = &rig.gateway.admin.memories;
+    let folder = MemoryFilter::Folder(Content::new("/else".into()));
+    for scope in [MemoryFilter::Session(record.session), folder] {
+        let new = NewMemory { text: ITEM.into(), scope, lifetime: None, replaces: None };
+        memories.save(rig.me(), new).await.unwrap();
+    }
+    assert_eq!(ask(&rig, "first", QUESTION).await.started.recalled.len(), 1);
+    assert_nothing_recalled(&ask(&rig, "second", QUESTION).await);
+}
+
+#[tokio::test]
+async fn nothing_is_recalled_where_the_configuration_turns_it_off() {
+    let rig = rig().await;
+    save(&rig, rig.me(), ITEM).await;
+    rig.configure(|config| config.recalls_memory = false);
+    assert_nothing_recalled(&ask(&rig, "off", QUESTION).await);
+    rig.configure(|config| config.recalls_memory = true);
+    assert_eq!(ask(&rig, "on", QUESTION).await.started.recalled.len(), 1);
+}
+
+#[tokio::test]
+async fn an_item_from_before_a_start_is_recalled() {
+    let before = rig().await;
+    save(&before, before.me(), ITEM).await;
+    let after = before.restarted().await;
+    assert_eq!(ask(&after, "k", QUESTION).await.started.recalled.len(), 1);
+}
