@@ -190,7 +190,7 @@ impl Config {
     /// Returns whether runs are given what is remembered for their person.
     #[must_use]
     pub fn recalls_memory(&self) -> bool {
-        !matches!(self.values.get("memory.recall"), Some((ConfigValue::Bool(false), _)))
+        matches!(self.values.get("memory.recall"), Some((ConfigValue::Bool(true), _)))
     }
 
     /// Returns the default model; empty when none is named.

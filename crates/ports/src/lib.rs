@@ -84,8 +84,8 @@ pub use read_url::{NotAHostRule, ReadUrl, UrlPrivacy, UrlServer};
 pub use recorder::{AttachedData, Recorder};
 pub use redactor::{CheckedText, CleanedText, RedactStream, RedactionFindings, Redactor, SecretFound};
 pub use search_memories::{
-    FoundSession, MemoryCall, MemoryDemand, MemoryDraft, MemoryRanking, MemoryReach, MemoryRefusal, SearchMemories,
-    UseMemories,
+    FoundSession, MemoryCall, MemoryDemand, MemoryDraft, MemoryRanking, MemoryReach, MemoryRefusal,
+    SearchMemories, UseMemories,
 };
 pub use secret_store::{
     NewSecret, NotASecretName, NotAWayToSend, OpenedSecret, PassphraseCheck, RootKind, SecretChange,

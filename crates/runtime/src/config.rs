@@ -43,7 +43,7 @@ impl Default for GatewayRuntimeConfigSnapshot {
             session_queue_max: 1_024,
             input_bytes_max: 512 * 1024,
             time_zone: "".into(),
-            recalls_memory: true,
+            recalls_memory: false,
             heartbeat: Duration::from_secs(10),
         }
     }

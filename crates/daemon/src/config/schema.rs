@@ -246,7 +246,7 @@ pub const SETTINGS: &[SettingSpec] = &[
     setting(
         "memory.recall",
         SettingType::Bool,
-        UnsetValue::Bool(true),
+        UnsetValue::Bool(false),
         "Whether a run is given items of memory that have to do with its input (docs/memory.md); tools of memory stay.",
     ),
     text(

@@ -40,8 +40,11 @@ impl AskedRun {
     }
 }
 
+/// A daemon that recalls, which is not its default.
 async fn rig() -> Rig {
-    Parts { memories: Arc::new(MemoryIndexes::default()), ..Parts::new() }.start().await
+    let rig = Parts { memories: Arc::new(MemoryIndexes::default()), ..Parts::new() }.start().await;
+    rig.configure(|config| config.recalls_memory = true);
+    rig
 }
 
 async fn ask(rig: &Rig, key: &str, text: &str) -> AskedRun {
@@ -171,5 +174,6 @@ async fn an_item_from_before_a_start_is_recalled() {
     let before = rig().await;
     save(&before, before.me(), ITEM).await;
     let after = before.restarted().await;
+    after.configure(|config| config.recalls_memory = true);
     assert_eq!(ask(&after, "k", QUESTION).await.started.recalled.len(), 1);
 }
