@@ -18,6 +18,7 @@ mod jobs;
 
 mod bookmarks;
 mod project_rules;
+mod references;
 mod deleted_responses;
 mod cancel;
 
