@@ -15,6 +15,7 @@ mod dispatch;
 mod running_changes;
 
 pub mod start_run;
+mod preview_references;
 pub mod runs;
 pub mod files;
 mod attachments;

@@ -55,7 +55,7 @@ pub async fn start_followed(
 }
 
 /// Returns the folder that a session of the web console may use.
-fn offered_root(state: &GatewayRuntimeState, caller: Caller) -> Option<Content<PathBuf>> {
+pub(crate) fn offered_root(state: &GatewayRuntimeState, caller: Caller) -> Option<Content<PathBuf>> {
     state.admin.access.page_folder(caller.actor.credential?)
 }
 

@@ -23,4 +23,5 @@ mod attachments;
 mod ids;
 mod open_questions;
 mod pages;
+mod preview_references;
 mod start_run;

@@ -12,9 +12,15 @@ mod fit;
 mod render;
 mod preview;
 
-pub use call::{MEMORY_TOOL, PlannedItem, RUN_TOOL, ReferenceCall, plan_calls};
+pub use call::{
+    MEMORY_TOOL, PlannedInput, PlannedItem, PlannedReference, RUN_TOOL, ReferenceCall, is_made_by_preview,
+    plan_calls, unasked_call,
+};
 pub use fit::{ItemFit, fit_items};
-pub use preview::{PreviewItem, ReferencePreview, preview_context_references};
+pub use preview::{
+    PreviewItem, PreviewedInput, PreviewedReference, ProposedCall, ReferenceCost, ReferencePreview,
+    preview_context_references,
+};
 pub use render::{
     ReferenceItem, ReferenceOutcome, ResolvedReferences, TAG_BEGIN, TAG_END, render_context_reference_prompt,
 };

@@ -3,7 +3,7 @@
 //! Total: any prefix of any tape yields a conversation in which each call is answered exactly once, right
 //! after the message that made it. Text of abandoned attempts does not appear.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use jiff::tz::TimeZone;
@@ -23,7 +23,7 @@ use palyra_types::{Attempt, EffectId, Redacted, RunId, TapeSeq, Timestamp};
 
 use crate::clock_words::in_words;
 use crate::data_key::{DataKey, DataPart};
-use crate::references::scan_references;
+use crate::references::{PreviewedInput, scan_references};
 use references::InputReferences;
 
 mod references;
@@ -204,6 +204,27 @@ impl Transcript {
             }
         }
         messages
+    }
+
+    /// Returns the words of the input that an entry has; empty when they are erased.
+    #[must_use]
+    pub fn input_text(&self, entry: TapeSeq) -> Option<&Redacted<String>> {
+        self.items.iter().chain(&self.steering).find_map(|item| match item {
+            TranscriptItem::User(input) if input.entry == entry => Some(&input.text),
+            TranscriptItem::User(_) | TranscriptItem::Assistant { .. } => None,
+        })
+    }
+
+    /// Returns what the references of an input cost, as far as their calls were made; `None` when it has none that became
+    /// proposals. `unmade` are calls that the caller did not make.
+    #[must_use]
+    pub fn preview_references(&self, entry: TapeSeq, unmade: &BTreeSet<EffectId>) -> Option<PreviewedInput> {
+        self.items.iter().chain(&self.steering).find_map(|item| match item {
+            TranscriptItem::User(input) if input.entry == entry => {
+                input.references.as_ref().map(|references| references.preview(unmade))
+            }
+            TranscriptItem::User(_) | TranscriptItem::Assistant { .. } => None,
+        })
     }
 
     /// Notes what the references of an input became.

@@ -8,7 +8,7 @@ use palyra_types::effect::{EffectPlan, EffectResolution, OutputRest};
 use palyra_types::event::{ContentDigest, ContextPlan, RunStarted, TapeEvent, UnknownOutcomeCause};
 use palyra_types::model::{ModelAnswer, ModelFailureClass, ModelRef, ToolProposal};
 use palyra_types::run::{CancelReason, IdempotencyDigest, UserInput};
-use palyra_types::tool::{ToolDecision, ToolExecutionOutcome};
+use palyra_types::tool::{Isolation, Taints, ToolDecision, ToolExecutionOutcome, ToolExecutor};
 use palyra_types::{
     ApprovalId, Attempt, Content, EffectId, ErrorCode, PrincipalId, Redacted, TapeSeq, Timestamp,
 };
@@ -173,6 +173,26 @@ pub enum RunInput {
     Recovered,
     /// The runtime broke an invariant while working for this run.
     Broken,
+}
+
+impl RunInput {
+    /// Ends a call that its caller does not make.
+    #[must_use]
+    pub fn not_made(effect: EffectId) -> Self {
+        Self::ToolFinished {
+            effect,
+            outcome: ToolExecutionOutcome {
+                failure: Some(ErrorCode::ToolCancelled),
+                output: Redacted::default(),
+                output_bytes_total: 0,
+                executor: ToolExecutor::Internal,
+                isolation: Isolation::DescriptorRelative,
+                taints: Taints::NONE,
+            },
+            output_digest: ContentDigest::default(),
+            duration: Duration::ZERO,
+        }
+    }
 }
 
 /// What a client brings for the calls of functions that it performs.

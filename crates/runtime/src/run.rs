@@ -24,6 +24,10 @@ mod state;
 
 mod call_evaluator;
 
+mod references;
+
+mod preview;
+
 mod answering;
 
 pub(crate) mod replay;
@@ -34,3 +38,4 @@ pub(crate) use mailbox::{
     ActorExit, DeliverReply, DeliveryReceipt, FinishedRun, InputData, RunAcceptance, RunCommand, RunExit,
     RunMailbox, RunSeed, StallKind,
 };
+pub(crate) use preview::preview_references;

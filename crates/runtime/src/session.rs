@@ -2,8 +2,6 @@
 //!
 //! Begin at [`SessionsHandle::submit`].
 
-pub mod request;
-
 pub(crate) mod prepared;
 
 mod handle;
@@ -38,6 +36,7 @@ mod history;
 
 pub use handle::SessionsHandle;
 pub(crate) use loaded::needs_driving;
+pub use palyra_attachments::session_request as request;
 pub use palyra_attachments::{AdmitFilesError, IncomingFile, check_sizes};
 pub use request::{
     AdmissionKind, BranchRequest, CleanedSession, ClientResultsRequest, ExistingSession, InputReach,

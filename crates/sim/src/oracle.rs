@@ -20,9 +20,10 @@ mod finish;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use palyra_run_core::RunStateMachine;
 use palyra_types::approval::{ApprovalState, SeparationRule};
 use palyra_types::effect::EffectResolution;
-use palyra_types::event::{EffectEvent, JournalEvent, ModelEvent, RunEvent, SessionEvent, TapeEvent};
+use palyra_types::event::{EffectEvent, JournalEvent, RunEvent, SessionEvent, TapeEvent};
 use palyra_types::run::{IdempotencyDigest, InputDelivery, RunLifecycleState};
 use palyra_types::tape::{JournalEventRecord, OrchestratorTapeRecord};
 use palyra_types::{ApprovalId, EffectId, PrincipalId, RunId, SessionId, TapeSeq};
@@ -112,7 +113,7 @@ impl Oracle {
             self.runs.insert(run, RunView::new(&record, started.delivery));
         }
         self.hear(event, run, tape_seq);
-        if matches!(event, TapeEvent::Model(ModelEvent::Requested(_))) {
+        if RunStateMachine::is_begun_by(event) {
             self.check_turn(session, run);
         }
         let tape = self.runs.get(&run).map(RunView::tape).unwrap_or_default();

@@ -12,7 +12,7 @@ use crate::tools::SimTools;
 /// What runs unattended and what asks whom.
 const USUAL: &str = r#"@id("runs") @reason("a scenario wants it")
 permit (principal, action == Action::"execute_unattended", resource)
-when { [Tool::"look", Tool::"count", Tool::"act", Tool::"post", Tool::"question"].contains(resource) };
+when { [Tool::"look", Tool::"count", Tool::"read_file", Tool::"act", Tool::"post", Tool::"question"].contains(resource) };
 @id("asks") @reason("a scenario wants to be asked") @expires("5m")
 permit (principal, action == Action::"execute", resource)
 when { [Tool::"change", Tool::"send"].contains(resource) };

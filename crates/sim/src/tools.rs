@@ -26,6 +26,8 @@ use crate::world::{SimWorld, turns};
 pub(crate) const LOOK: &str = "look";
 /// Pure, alone.
 pub(crate) const COUNT: &str = "count";
+/// Pure, beside others: what references of inputs call.
+pub(crate) const READ: &str = "read_file";
 /// Opaque, alone.
 pub(crate) const ACT: &str = "act";
 /// Opaque, beside others.
@@ -89,6 +91,7 @@ impl SimTools {
         let catalog = ToolCatalog::new(vec![
             spec(LOOK, EffectContract::Pure, Parallelism::Parallel),
             spec(COUNT, EffectContract::Pure, Parallelism::Exclusive),
+            spec(READ, EffectContract::Pure, Parallelism::Parallel),
             spec(ACT, EffectContract::Opaque, Parallelism::Exclusive),
             spec(POST, EffectContract::Opaque, Parallelism::Parallel),
             ToolSpec {

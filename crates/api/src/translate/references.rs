@@ -22,7 +22,7 @@ fn item(reference: ExpandedReference) -> v1::ReferenceItem {
     }
 }
 
-fn kind(kind: ReferenceKind) -> v1::ReferenceKind {
+pub(crate) fn kind(kind: ReferenceKind) -> v1::ReferenceKind {
     match kind {
         ReferenceKind::File => v1::ReferenceKind::File,
         ReferenceKind::Folder => v1::ReferenceKind::Folder,
@@ -34,7 +34,7 @@ fn kind(kind: ReferenceKind) -> v1::ReferenceKind {
     }
 }
 
-fn error(error: ReferenceError) -> v1::ReferenceError {
+pub(crate) fn error(error: ReferenceError) -> v1::ReferenceError {
     match error {
         ReferenceError::TooManyReferences => v1::ReferenceError::TooManyReferences,
         ReferenceError::InvalidTarget => v1::ReferenceError::InvalidTarget,

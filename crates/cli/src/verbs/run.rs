@@ -9,7 +9,10 @@ use palyra_wire::v1;
 
 use super::attachments;
 use super::ids::find_or_make_session;
-use super::start_run::{RunChoice, note_other_model, note_unapplied_images, start, workspace_root};
+use super::preview_references;
+use super::start_run::{
+    RunChoice, note_other_model, note_unapplied_images, start, with_choice, workspace_root,
+};
 use crate::context::Context;
 use crate::drive::{InteractionMode, TerminalSession, drive};
 use crate::exit::Exit;
@@ -55,6 +58,9 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "HOW", default_value = "inbox", value_parser = ["inbox", "later", "never"])]
     #[arg(hide_possible_values = true, hide_default_value = true)]
     approve: String,
+    /// Start nothing: show what each reference in the text, such as @file:PATH, becomes and costs
+    #[arg(long, conflicts_with_all = ["session", "timeout", "attach", "schema", "steer", "interrupt"])]
+    preview_references: bool,
     #[command(flatten)]
     choice: RunChoice,
 }
@@ -84,25 +90,27 @@ pub(crate) async fn run(context: &Context, args: RunArgs) -> Result<Exit, Failur
     let response_schema = args.schema.as_deref().map(read_schema).transpose()?.unwrap_or_default();
     let workspace_root = workspace_root(context, &args.choice)?;
     let client = context.connect_to_model(args.choice.model.as_deref()).await?;
+    // The key of the prompt is called so.
+    let approve = if args.approve == "never" { v1::ApproverChoice::Never } else { v1::ApproverChoice::Inbox };
+    if args.preview_references {
+        let request = with_choice(
+            &args.choice,
+            v1::StartRunRequest { input, workspace_root, approve: approve.into(), ..Default::default() },
+        );
+        return preview_references::show(context, &client, request, args.json.into()).await;
+    }
     let session = match &args.session {
         Some(name) => Some(find_or_make_session(context, &client, name).await?),
         None => None,
-    };
-    let delivery = match (args.steer, args.interrupt) {
-        (true, _) => v1::InputDelivery::Steer,
-        (false, true) => v1::InputDelivery::Interrupt,
-        (false, false) => v1::InputDelivery::Queue,
     };
     let request = v1::StartRunRequest {
         session,
         input,
         workspace_root,
-        delivery: delivery.into(),
+        delivery: delivery(&args).into(),
         attachments,
         response_schema,
-        // The key of the prompt is called so.
-        approve: if args.approve == "never" { v1::ApproverChoice::Never } else { v1::ApproverChoice::Inbox }
-            .into(),
+        approve: approve.into(),
         ..Default::default()
     };
     let mut followed = start(&client, &args.choice, request);
@@ -129,6 +137,15 @@ pub(crate) async fn run(context: &Context, args: RunArgs) -> Result<Exit, Failur
     match &args.session {
         Some(name) => ended.map_err(|failure| failure.naming_session(name)),
         None => ended,
+    }
+}
+
+/// Returns how the input meets the session's active run.
+fn delivery(args: &RunArgs) -> v1::InputDelivery {
+    match (args.steer, args.interrupt) {
+        (true, _) => v1::InputDelivery::Steer,
+        (false, true) => v1::InputDelivery::Interrupt,
+        (false, false) => v1::InputDelivery::Queue,
     }
 }
 

@@ -82,11 +82,19 @@ fn refusal(folder: &Path, home: Option<&Path>, state_dir: &Path) -> Option<&'sta
     related.then_some("the daemon's own state is there")
 }
 
+/// Adds model, agent and folder to what is to be started.
+pub(super) fn with_choice(choice: &RunChoice, start: v1::StartRunRequest) -> v1::StartRunRequest {
+    v1::StartRunRequest {
+        model: choice.model.clone().unwrap_or_default(),
+        agent: choice.agent.clone().unwrap_or_default(),
+        working_folder: working_folder(&start.workspace_root),
+        ..start
+    }
+}
+
 /// Starts a run and returns it as one to be driven.
-pub(super) fn start(client: &Client, choice: &RunChoice, mut start: v1::StartRunRequest) -> DaemonRun {
-    start.model = choice.model.clone().unwrap_or_default();
-    start.agent = choice.agent.clone().unwrap_or_default();
-    start.working_folder = working_folder(&start.workspace_root);
+pub(super) fn start(client: &Client, choice: &RunChoice, start: v1::StartRunRequest) -> DaemonRun {
+    let start = with_choice(choice, start);
     DaemonRun { client: client.clone(), follower: RunFollower::start(client, start) }
 }
 

@@ -4,12 +4,16 @@
 //! their spelling, and names of credentials. Everything else is decided by policy and by the tool itself. Begin at
 //! [`plan_calls`].
 
-use palyra_types::context_reference::ReferenceError;
+use palyra_types::context_reference::{ReferenceError, ReferenceKind};
+use palyra_types::event::{TapeEvent, ToolEvent};
+use palyra_types::model::RawToolProposal;
 use palyra_types::path_reading::{PathProblem, PathReading};
 use palyra_types::places::{folded, is_credential};
+use palyra_types::tool::{DecisionReason, ToolName};
+use palyra_types::{EffectId, Redacted, TapeSeq};
 use serde_json::{Value, json};
 
-use super::{ContextReference, FOLDER_DEPTH, FoundReference, LineRange};
+use super::{ContextReference, FOLDER_DEPTH, FoundReference, LineRange, scan_references};
 
 const FILE_TOOL: &str = "read_file";
 const FOLDER_TOOL: &str = "list_dir";
@@ -22,6 +26,27 @@ pub const MEMORY_TOOL: &str = "memory_search";
 
 /// The tool that reads the answer of another run of the same principal; see [`MEMORY_TOOL`] for its absence.
 pub const RUN_TOOL: &str = "read_run";
+
+/// Returns whether a preview makes the calls of a tool: those that read a file or a folder of the workspace.
+#[must_use]
+pub fn is_made_by_preview(tool: &ToolName) -> bool {
+    [FILE_TOOL, FOLDER_TOOL].contains(&tool.as_str())
+}
+
+/// Returns the call that an event denies because no person can be asked.
+#[must_use]
+pub fn unasked_call(event: &TapeEvent) -> Option<EffectId> {
+    match event {
+        TapeEvent::Tool(ToolEvent::Decided(decided)) => {
+            (decided.reason == DecisionReason::NoApprovalChannel).then_some(decided.effect)
+        }
+        TapeEvent::Tool(_)
+        | TapeEvent::Run(_)
+        | TapeEvent::Model(_)
+        | TapeEvent::Approval(_)
+        | TapeEvent::Unknown { .. } => None,
+    }
+}
 
 /// A call that resolves a reference.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,6 +66,67 @@ pub enum PlannedItem {
     SameAs(usize),
     /// Nothing: it has an error already.
     Refused(ReferenceError),
+}
+
+/// A reference of an input, with what it needs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlannedReference {
+    /// Its kind.
+    pub kind: ReferenceKind,
+    /// The reference as it is written.
+    pub written: Redacted<String>,
+    /// What it needs.
+    pub item: PlannedItem,
+}
+
+/// The references of one input, with what they need.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlannedInput {
+    /// The entry of the input.
+    pub input: TapeSeq,
+    /// The references, in the order in which they are written; at least one.
+    pub references: Vec<PlannedReference>,
+    /// How many further references stay plain text.
+    pub surplus: u32,
+}
+
+impl PlannedInput {
+    /// Plans the references of an input; `None` when it has none. `root` is the workspace root.
+    #[must_use]
+    pub fn of(input: TapeSeq, text: &Redacted<String>, root: Option<&str>) -> Option<Self> {
+        let scanned = scan_references(text.expose());
+        let planned = plan_calls(&scanned.references, root);
+        let written = text.clone().map(written_references).into_elements();
+        let references = scanned.references.iter().zip(planned).zip(written);
+        let references: Vec<PlannedReference> = references
+            .map(|((found, item), written)| PlannedReference { kind: found.kind, written, item })
+            .collect();
+        let surplus = scanned.surplus.map_or(0, |surplus| surplus.count);
+        (!references.is_empty()).then_some(Self { input, references, surplus })
+    }
+
+    /// Returns the calls that the references need, in order, as proposals.
+    pub fn proposals(&self) -> impl Iterator<Item = RawToolProposal> {
+        (1..).zip(&self.references).filter_map(|(number, reference)| match &reference.item {
+            PlannedItem::Call(call) => Some(call.proposal(number)),
+            PlannedItem::SameAs(_) | PlannedItem::Refused(_) => None,
+        })
+    }
+}
+
+impl ReferenceCall {
+    /// Returns the call as a proposal; the number of its reference takes the place of a model's id.
+    fn proposal(&self, number: u32) -> RawToolProposal {
+        RawToolProposal {
+            model_call_id: format!("reference-{number}").into(),
+            tool: ToolName::new(self.tool),
+            arguments: self.arguments.clone().into(),
+        }
+    }
+}
+
+fn written_references(text: String) -> Vec<String> {
+    scan_references(&text).references.into_iter().map(|found| found.written).collect()
 }
 
 /// Returns what each reference needs, in order. `root` is the workspace root, by which absolute paths are read.

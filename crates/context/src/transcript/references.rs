@@ -1,12 +1,17 @@
 //! The references of one input within a transcript: their calls, and how a model reads them.
 
-use palyra_types::context_reference::{ReferenceError, ReferenceMeans, ReferencesExpanded};
+use std::collections::BTreeSet;
+
+use palyra_types::context_reference::{
+    ExpandedReference, ReferenceError, ReferenceMeans, ReferencesExpanded,
+};
 use palyra_types::{EffectId, Redacted, TapeSeq};
 
 use super::{CallKey, EDITED, NOT_RECORDED, TranscriptCall};
 use crate::data_key::{DataKey, DataPart};
 use crate::references::{
-    ReferenceItem, ReferenceOutcome, ResolvedReferences, render_context_reference_prompt,
+    PreviewItem, PreviewedInput, PreviewedReference, ProposedCall, ReferenceCost, ReferenceItem,
+    ReferenceOutcome, ResolvedReferences, preview_context_references, render_context_reference_prompt,
 };
 
 /// The references of one input.
@@ -35,6 +40,38 @@ impl InputReferences {
             return Redacted::default();
         }
         render_context_reference_prompt(&self.resolved(), key)
+    }
+
+    /// Returns what they cost, as far as their calls were made; `unmade` are those that the caller did not make.
+    pub(super) fn preview(&self, unmade: &BTreeSet<EffectId>) -> PreviewedInput {
+        let preview = preview_context_references(&self.resolved());
+        let items = self.expanded.items.iter().zip(&self.expanded.written).zip(preview.items);
+        let mut references = Vec::new();
+        for ((item, written), cost) in items {
+            let call = match item.means {
+                ReferenceMeans::Call(effect) => self.call(effect),
+                ReferenceMeans::SameAs(_) | ReferenceMeans::Refused(_) => None,
+            };
+            let cost = self.cost(*item, cost, unmade);
+            let call =
+                call.map(|call| ProposedCall { tool: call.tool.clone(), arguments: call.arguments.clone() });
+            references.push(PreviewedReference { kind: item.kind, written: written.clone(), call, cost });
+        }
+        PreviewedInput { references, tokens_shown: preview.tokens_shown, surplus: preview.surplus }
+    }
+
+    fn cost(&self, item: ExpandedReference, cost: PreviewItem, unmade: &BTreeSet<EffectId>) -> ReferenceCost {
+        let is_open = |effect| self.call(effect).is_none_or(|call| call.result.is_none());
+        match item.means {
+            ReferenceMeans::SameAs(place) => ReferenceCost::SameAs(place),
+            ReferenceMeans::Call(effect) if unmade.contains(&effect) || is_open(effect) => {
+                ReferenceCost::AfterCall
+            }
+            ReferenceMeans::Call(_) | ReferenceMeans::Refused(_) => {
+                let known = ReferenceCost::Known { whole: cost.tokens_whole, shown: cost.tokens_shown };
+                cost.error.map_or(known, ReferenceCost::Failed)
+            }
+        }
     }
 
     fn resolved(&self) -> ResolvedReferences {

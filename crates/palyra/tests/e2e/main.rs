@@ -79,6 +79,7 @@ mod usage;
 mod approval_races;
 mod grants;
 mod project_rules;
+mod references;
 mod undo;
 mod policy_files;
 mod skills;

@@ -3,8 +3,9 @@
 //! Owns no state: all is read from the machine's parts.
 
 use palyra_types::approval::ApprovalDecision;
+use palyra_types::event::{ModelEvent, RunEvent, TapeEvent};
 use palyra_types::tool::{Taints, ToolConduct};
-use palyra_types::{ApprovalId, EffectId, PrincipalId, Redacted, SessionId, Timestamp};
+use palyra_types::{ApprovalId, EffectId, PrincipalId, Redacted, SessionId, TapeSeq, Timestamp};
 
 use super::approvals::{self, JudgementNeed};
 use super::{RunError, RunStateMachine};
@@ -28,10 +29,26 @@ impl RunStateMachine {
         self.approvals.iter()
     }
 
+    /// Returns whether a queued run begins with this event: with its first model request, or with the references that come
+    /// before it.
+    #[must_use]
+    pub fn is_begun_by(event: &TapeEvent) -> bool {
+        matches!(
+            event,
+            TapeEvent::Model(ModelEvent::Requested(_)) | TapeEvent::Run(RunEvent::ReferencesExpanded(_))
+        )
+    }
+
     /// Returns the functions of the client.
     #[must_use]
     pub fn client_tools(&self) -> ClientTools {
         self.client
+    }
+
+    /// Returns the inputs whose references may become calls, in order: no request has shown them, and they were not
+    /// expanded. A run with functions of its client has none.
+    pub fn unexpanded_inputs(&self) -> impl Iterator<Item = TapeSeq> {
+        self.received.unexpanded().filter(move |_| !self.client.is_offered())
     }
 
     /// Returns the call about which a waiting approval asks.

@@ -35,6 +35,11 @@ impl ReceivedInputs {
         self.unexpanded.contains(&input)
     }
 
+    /// Returns the inputs whose references may become calls, in order.
+    pub(super) fn unexpanded(&self) -> impl Iterator<Item = TapeSeq> {
+        self.unexpanded.iter().copied()
+    }
+
     pub(super) fn evolve(&mut self, event: &TapeEvent, tape_seq: TapeSeq) {
         match event {
             TapeEvent::Run(RunEvent::InputReceived { idempotency, .. }) => {

@@ -17,6 +17,7 @@ use palyra_types::{Attempt, EffectId, PrincipalId, Redacted, Timestamp};
 use proptest::prelude::*;
 
 use super::asks::{PolicyNow, asking, edit, question, send, stamp};
+use super::references::some_references;
 use super::{ScenarioAct, ScenarioDriver, ScriptedCall, StepCommit, effect_line};
 use super::{
     answer_input, denied, failure_input, outcome_input, post, read, replay, scan, shell,
@@ -167,6 +168,10 @@ impl ScenarioWorld {
             preparing: BTreeSet::new(),
             found: 0,
         };
+        // Half of the runs with small limits have inputs with references.
+        if limits.turns_max < 16 && limits.turns_max % 2 == 1 {
+            world.driver.references = some_references(limits.turns_max / 2);
+        }
         // Some runs may ask other models, most may not.
         let fallbacks = (limits.tool_calls_max % 5).saturating_sub(2);
         let ScenarioAct::Take(start) = start_with_fallbacks(limits, fallbacks) else {
@@ -370,6 +375,9 @@ impl ScenarioWorld {
             _ => {}
         }
         let tells = |wanted: &dyn Fn(&TapeEvent) -> bool| commit.events.iter().any(wanted);
+        if tells(&|e| matches!(e, TapeEvent::Run(RunEvent::ReferencesExpanded(_)))) {
+            self.pausing = None;
+        }
         for effect in &commit.effects {
             match effect {
                 Effect::CallModel { attempt } => {

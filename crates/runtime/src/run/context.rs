@@ -5,10 +5,11 @@ use std::sync::Arc;
 use jiff::tz::TimeZone;
 use palyra_context::prompt::{ContextTooLarge, PastRun, PromptInputs, RequestSegment, answer_cap, assemble};
 use palyra_context::system_texts::SystemTexts;
+use palyra_context::transcript::Transcript;
 use palyra_context::{project_files, recalled_memories};
 use palyra_ports::StaticText;
 use palyra_types::client_tool::ClientToolOffer;
-use palyra_types::event::{ContextPlan, ContextSource, RunEvent, TapeEvent};
+use palyra_types::event::{ContextPlan, ContextSource, RunEvent, RunStarted, TapeEvent};
 use palyra_types::model::{ModelRef, ModelRequest};
 use palyra_types::{Content, Timestamp};
 
@@ -55,7 +56,35 @@ fn latest_offer(state: &AgentRunLoopState, fresh: &[TapeEvent]) -> Option<Arc<Cl
     offered.map(|offer| Arc::new(offer.clone())).or_else(|| state.client_tools.clone())
 }
 
+/// Returns how the run was started, which may not be committed yet.
+pub(super) fn started_of<'a>(state: &'a AgentRunLoopState, fresh: &'a [TapeEvent]) -> Option<&'a RunStarted> {
+    state.started.as_ref().or_else(|| {
+        fresh.iter().find_map(|event| {
+            if let TapeEvent::Run(RunEvent::Started(started)) = event { Some(started) } else { None }
+        })
+    })
+}
+
+/// Returns the transcript with events that are not committed yet.
+pub(super) fn transcript_with(state: &AgentRunLoopState, fresh: &[TapeEvent], now: Timestamp) -> Transcript {
+    let mut transcript = state.transcript.clone();
+    fresh.iter().for_each(|event| transcript.push(event, now));
+    transcript
+}
+
 impl RequestSource<'_> {
+    /// Returns the window of a model, in tokens.
+    pub(super) fn window_tokens(&self, model: &ModelRef) -> u64 {
+        let directory = self.run_context.ports.models.borrow();
+        let provider = directory.provider(model);
+        provider.map_or(WINDOW_TOKENS_UNKNOWN, |provider| provider.model_info(&model.model).context_tokens)
+    }
+
+    /// Returns the wanted model, or else the default one.
+    pub(super) fn model(&self, wanted: Option<&ModelRef>) -> ModelRef {
+        wanted.cloned().unwrap_or_else(|| self.run_context.ports.models.borrow().default_model().clone())
+    }
+
     /// Assembles the next request of a run whose latest events are not committed yet.
     pub(super) fn prepare_model_provider_input(
         &self,
@@ -63,18 +92,10 @@ impl RequestSource<'_> {
         fresh: &[TapeEvent],
         wanted: RequestSpec<'_>,
     ) -> Result<PreparedInput, ContextTooLarge> {
-        let mut transcript = state.transcript.clone();
-        fresh.iter().for_each(|event| transcript.push(event, wanted.now));
-        let started = state.started.as_ref().or_else(|| {
-            fresh.iter().find_map(|event| {
-                if let TapeEvent::Run(RunEvent::Started(started)) = event { Some(started) } else { None }
-            })
-        });
-        let directory = Arc::clone(&self.run_context.ports.models.borrow());
-        let model = wanted.model.unwrap_or_else(|| directory.default_model()).clone();
-        let window_tokens = directory
-            .provider(&model)
-            .map_or(WINDOW_TOKENS_UNKNOWN, |provider| provider.model_info(&model.model).context_tokens);
+        let transcript = transcript_with(state, fresh, wanted.now);
+        let started = started_of(state, fresh);
+        let model = self.model(wanted.model);
+        let window_tokens = self.window_tokens(&model);
         let agent = started.and_then(|started| self.run_context.views.agents.by_id(started.agent));
         let skills = started.map_or(&[][..], |started| &started.skills);
         let of_agent = agent.as_ref().map(|agent| agent.profile.instructions.expose().as_str());

@@ -1,22 +1,26 @@
 //! A step in the making: inputs are decided on a working copy until only outside effects remain.
 //!
-//! Pure but for the context, which is assembled inline, and for what policy says to calls that waited. Nothing here is visible before the commit.
+//! Pure but for the context, which is assembled inline, and for what policy says to calls that waited and to references.
+//! Nothing here is visible before the commit.
 
 use std::sync::Arc;
 
+use palyra_context::references::PlannedInput;
 use palyra_policy::ProgramsFound;
 use palyra_ports::{EntryActor, EntryBlobs, StaticText};
 use palyra_run_core::{Effect, RejudgedCall, RunError, RunInput, RunStateMachine};
 use palyra_types::approval::ApprovalResolved;
+use palyra_types::context_reference::ReferenceLimits;
 use palyra_types::event::{ApprovalEvent, RunEvent, TapeEvent, ToolEvent};
-use palyra_types::model::ModelRequest;
+use palyra_types::model::{ModelRef, ModelRequest};
 use palyra_types::session::SessionRef;
 use palyra_types::tool::Taints;
 use palyra_types::{EffectId, Timestamp};
 
 use crate::run::call_evaluator::{CallEvaluator, fresh_approval};
-use crate::run::context::{RequestSource, RequestSpec};
+use crate::run::context::{RequestSource, RequestSpec, started_of, transcript_with};
 use crate::run::mailbox::RunCommand;
+use crate::run::references::expand;
 use crate::run::state::AgentRunLoopState;
 use crate::run_context::RunContext;
 
@@ -101,7 +105,9 @@ impl StepDraft {
                     };
                     let other = |model| RequestSpec { model: Some(model), tokens: None, ..first };
                     let others = instead.iter().map(other);
-                    let answer = self.assemble(state, source, std::iter::once(first).chain(others));
+                    let answer = self.expansion(state, source, first.model).unwrap_or_else(|| {
+                        self.assemble(state, source, std::iter::once(first).chain(others))
+                    });
                     self.decide(&answer, state, source)?;
                 }
                 Effect::Judge(calls) => {
@@ -135,6 +141,31 @@ impl StepDraft {
             Some(RejudgedCall { effect: *effect, decision, fresh: fresh_approval(run_context) })
         });
         RunInput::Judged(rejudged.collect())
+    }
+
+    /// Lets references of inputs that nothing has resolved become judged proposals; `None` where there are none.
+    fn expansion(
+        &self,
+        state: &AgentRunLoopState,
+        source: &RequestSource<'_>,
+        model: Option<&ModelRef>,
+    ) -> Option<RunInput> {
+        let mut unexpanded = self.machine.unexpanded_inputs().peekable();
+        unexpanded.peek()?;
+        let transcript = transcript_with(state, &self.events, self.now);
+        let started = started_of(state, &self.events)?;
+        let root = started.workspace_root.expose().to_str();
+        let planned = unexpanded
+            .filter_map(|input| PlannedInput::of(input, transcript.input_text(input)?, root))
+            .collect::<Vec<_>>();
+        if planned.is_empty() {
+            return None;
+        }
+        let run_context = source.run_context;
+        let mut judging =
+            CallEvaluator::of(run_context, &self.machine, Some(started), self.session, self.inherited);
+        let limits = ReferenceLimits::for_window(source.window_tokens(&source.model(model)));
+        Some(RunInput::ReferencesExpanded(expand(&mut judging, planned, limits)))
     }
 
     /// Assembles the request for the first model whose window the run fits.

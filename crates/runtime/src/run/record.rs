@@ -7,10 +7,11 @@ use palyra_ports::{
     AppendClass, AppendError, AttachedData, CommitReceipt, EntryActor, EntryBlobs, Guard, NewEntry,
     StaticText,
 };
+use palyra_run_core::RunStateMachine;
 use palyra_types::access::ActorIdentity;
 use palyra_types::approval::{ApprovalResolved, ApprovalState};
 use palyra_types::event::{
-    ApprovalEvent, DecidedBy, JournalEvent, ModelEvent, RunEvent, TapeEvent, ToolDecided, ToolEvent,
+    ApprovalEvent, DecidedBy, JournalEvent, RunEvent, TapeEvent, ToolDecided, ToolEvent,
 };
 use palyra_types::run::RunLifecycleState;
 use palyra_types::session::SessionRef;
@@ -88,7 +89,7 @@ impl StepRecord<'_> {
             None => vec![Guard::RunAt { run: self.run, tape_seq: self.last }],
         };
         let begins = self.state_before == RunLifecycleState::Pending
-            && self.events.iter().any(|event| matches!(event, TapeEvent::Model(ModelEvent::Requested(_))));
+            && self.events.iter().any(RunStateMachine::is_begun_by);
         if begins {
             guards.push(Guard::NoOtherRunInProgress { session: self.session, run: self.run });
         }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use palyra_admin::AdminError;
 use palyra_admin::Caller;
+use palyra_context::references::PreviewedInput;
 use palyra_policy::AnswerSchema;
 use palyra_ports::{AppendError, CheckedText, SecretFound};
 use palyra_types::agent::AgentRecord;
@@ -21,6 +22,7 @@ use tokio::sync::oneshot;
 
 use crate::engine::Engine;
 use crate::error::RequestError;
+use crate::run::preview_references;
 use crate::session::admitted::{AdmittedRun, RunSpec};
 use crate::session::client_tools::checked_offer;
 use crate::session::directory::{Command, Directory};
@@ -119,6 +121,21 @@ pub(super) async fn submit(
         }
     }
     unless_repeated(engine, caller, &validated, lost.into()).await
+}
+
+/// Says what the references of an input would cost; records nothing.
+pub(super) async fn preview(
+    engine: &Engine,
+    directory: &Directory,
+    caller: Caller,
+    request: SubmitRequest,
+) -> Result<PreviewedInput, RequestError> {
+    let validated = ValidatedSubmit::new(engine, caller, request, SubmitOptions::default())?;
+    let SubmitRequest { session, agent, .. } = &validated.request;
+    let place = resolve::place(engine, directory, caller, session, agent.as_deref()).await?;
+    let skills = engine.views.skills.activate(place.agent()).await.map_err(AdminError::from)?;
+    let RunSpec { run, session, started, .. } = validated.admit(engine, caller, place, skills)?.spec;
+    Ok(preview_references(&engine.runs, session, run, started).await.unwrap_or_default())
 }
 
 /// Refuses, unless the same request was taken before: then that is the answer, whatever speaks against it now.

@@ -6,6 +6,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use palyra_admin::Caller;
 use palyra_admin::ErasureSubscriber;
+use palyra_context::references::PreviewedInput;
 use palyra_journal_core::families::runs::SessionTextQuery;
 use palyra_journal_core::families::{runs, sessions};
 use palyra_journal_core::family::QueryFamilies;
@@ -83,6 +84,20 @@ impl SessionsHandle {
         let _admission = self.admission().await?;
         let options = SubmitOptions { follow: FollowMode::Yes, ..SubmitOptions::default() };
         admission::submit(&self.engine, &self.directory, caller, request, options).await
+    }
+
+    /// Says what the references of an input would cost if it were submitted: judges each call as a new session of the caller
+    /// would, and makes those that only read files and folders. Records nothing and asks neither a person nor a model.
+    ///
+    /// # Errors
+    /// Those with which [`submit`](Self::submit) refuses the request.
+    pub async fn preview_references(
+        &self,
+        caller: Caller,
+        request: SubmitRequest,
+    ) -> Result<PreviewedInput, RequestError> {
+        self.check_open()?;
+        admission::preview(&self.engine, &self.directory, caller, request).await
     }
 
     /// Checks and cleans what a person said, before anything of it is recorded.

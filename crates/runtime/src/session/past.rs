@@ -12,7 +12,7 @@ use palyra_context::taints_read::TaintsRead;
 use palyra_context::transcript::Transcript;
 use palyra_ports::ReadError;
 use palyra_ports::read_tape::{MAX_TAPE_ENTRIES_PER_RESPONSE, MoreEntries};
-use palyra_types::event::{ModelEvent, TapeEvent};
+use palyra_run_core::RunStateMachine;
 use palyra_types::tool::Taints;
 use palyra_types::{RunId, Seq, TapeSeq};
 
@@ -64,7 +64,7 @@ async fn read(engine: &Engine, run: RunId, upto: Option<TapeSeq>) -> Result<Read
             last = entry.tape_seq;
             ended = entry.seq;
             first.get_or_insert(entry.seq);
-            if matches!(entry.event, TapeEvent::Model(ModelEvent::Requested(_))) {
+            if RunStateMachine::is_begun_by(&entry.event) {
                 begun_at.get_or_insert(entry.seq);
             }
             taints.take(&entry.event);

@@ -56,11 +56,13 @@ fn word(event: &TapeEvent) -> String {
         TapeEvent::Approval(ApprovalEvent::GrantStored(_)) => "grant".to_owned(),
         TapeEvent::Run(RunEvent::LoopDetected { guard, repeats }) => format!("loop {guard:?} {repeats}"),
         TapeEvent::Run(RunEvent::Held { cause }) => format!("held {cause:?}"),
-        TapeEvent::Run(RunEvent::ReferencesExpanded(_)) => "references".to_owned(),
         TapeEvent::Run(RunEvent::ClientToolsOffered(offer)) => format!("client offers {}", offer.tools.len()),
         TapeEvent::Run(RunEvent::ClientToolsCalled(called)) => format!("client called {:?}", called.span),
         TapeEvent::Run(RunEvent::ClientToolsAnswered(answered)) => {
             format!("client answered {:?}", answered.span)
+        }
+        TapeEvent::Run(RunEvent::ReferencesExpanded(expanded)) => {
+            format!("references {} calls of {}", expanded.calls().count(), expanded.items.len())
         }
         TapeEvent::Run(RunEvent::CancelRequested { reason, .. }) => format!("cancel {reason:?}"),
         TapeEvent::Run(RunEvent::Finished(finished)) => format!("finished {:?}", finished.reason),

@@ -72,8 +72,10 @@ fn new_input(connected: &ConnectedClient, dice: &ScenarioRandom, to: InputTarget
         _ => InputDelivery::Interrupt,
     };
     let key = (dice.below(4) > 0).then(|| format!("{name} {number}"));
+    // One of a few names material: a file, a file once more, and a folder, for which there is no tool.
+    let references = if number % 5 == 3 { " @file:notes @file:notes @folder:." } else { "" };
     OpenInput {
-        text: format!("{name} says {number}"),
+        text: format!("{name} says {number}{references}"),
         key,
         to,
         delivery,

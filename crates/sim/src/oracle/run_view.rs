@@ -14,7 +14,7 @@ use palyra_types::model::ChatMessage;
 use palyra_types::run::{InputDelivery, RunLifecycleState, RunPhase, TerminationReason, WaitReason};
 use palyra_types::tape::OrchestratorTapeRecord;
 use palyra_types::tool::EffectContract;
-use palyra_types::{ApprovalId, EffectId, PrincipalId, RunId, Seq, SessionId, TapeSeq};
+use palyra_types::{ApprovalId, Attempt, EffectId, PrincipalId, RunId, Seq, SessionId, TapeSeq};
 
 use super::client_calls::ClientCallCheck;
 use crate::fault::Phase;
@@ -136,6 +136,11 @@ impl RunView {
                 self.answer = Answer::Speaking;
             }
             TapeEvent::Model(ModelEvent::Message(_)) => self.answer = Answer::Silent,
+            TapeEvent::Tool(ToolEvent::Proposed(proposed)) => {
+                let answered = proposed.attempt != Attempt(0) || self.is_reference(proposed.effect);
+                return (!answered)
+                    .then(|| format!("tape {run} proposes {} before any answer", proposed.effect));
+            }
             TapeEvent::Tool(ToolEvent::Started(started)) => {
                 let effect = started.effect;
                 let again = self.started.insert(effect, (started.contract, CallSettled::No));
@@ -184,11 +189,22 @@ impl RunView {
             }
             TapeEvent::Run(_)
             | TapeEvent::Model(ModelEvent::AttemptAbandoned { .. } | ModelEvent::Switched { .. })
-            | TapeEvent::Tool(ToolEvent::Proposed(_) | ToolEvent::Decided(_))
+            | TapeEvent::Tool(ToolEvent::Decided(_))
             | TapeEvent::Approval(ApprovalEvent::GrantStored(_))
             | TapeEvent::Unknown { .. } => {}
         }
         None
+    }
+
+    /// Returns whether a call is that of a reference.
+    fn is_reference(&self, effect: EffectId) -> bool {
+        self.tape.iter().any(|entry| {
+            if let TapeEvent::Run(RunEvent::ReferencesExpanded(expanded)) = &entry.event {
+                expanded.calls().any(|call| call == effect)
+            } else {
+                false
+            }
+        })
     }
 
     /// Checks that a switch is recorded right before a request to another model than the one before, and no other one.

@@ -17,9 +17,11 @@ use palyra_types::tool::{EffectContract, Parallelism, ToolConduct, ToolVerdict};
 use palyra_types::{ApprovalId, Attempt, EffectId, PrincipalId, Redacted, Timestamp};
 use proptest::prelude::*;
 
+use crate::scenario::ScenarioDriver;
 use crate::scenario::asks::PolicyNow;
-use crate::scenario::world::{ScenarioWorld, moves, small_limits};
-use crate::{RunError, RunInput};
+use crate::scenario::references::{ScriptedReferences, expanded};
+use crate::scenario::world::{PastInput, ScenarioWorld, moves, small_limits};
+use crate::{ExpandedInput, ItemMeans, JudgedCall, RunError, RunInput};
 
 mod asks;
 
@@ -45,6 +47,7 @@ enum Fact {
     Lost { effect: u32 },
     Circling,
     InputReceived { answer: bool, key: Option<IdempotencyDigest> },
+    Expanded { input: u32, items: usize, calls: Vec<u32> },
     StopWanted(CancelReason),
     Over(TerminationReason),
     Foreign,
@@ -165,7 +168,11 @@ fn run_fact(event: &RunEvent) -> Fact {
         RunEvent::ClientToolsOffered(_)
         | RunEvent::ClientToolsCalled(_)
         | RunEvent::ClientToolsAnswered(_) => unreachable!("these runs have tools"),
-        RunEvent::ReferencesExpanded(_) => unreachable!("these inputs have no references"),
+        RunEvent::ReferencesExpanded(expanded) => Fact::Expanded {
+            input: expanded.input.0,
+            items: expanded.items.len(),
+            calls: expanded.calls().map(|effect| effect.0).collect(),
+        },
         RunEvent::CancelRequested { reason, .. } => Fact::StopWanted(*reason),
         RunEvent::Finished(finished) => Fact::Over(finished.reason),
     }
@@ -178,6 +185,8 @@ fn place_of(model: &ModelRef) -> usize {
 
 /// The tape, and what is added to it now.
 struct Reference {
+    /// Which inputs have references.
+    scripted: Vec<ScriptedReferences>,
     tape: Vec<Fact>,
     before: usize,
     now: Timestamp,
@@ -253,6 +262,11 @@ impl Reference {
         self.attempts_in_turn() - self.turn_so_far().iter().filter(restarted).count()
     }
 
+    /// Returns whether the run has left the queue.
+    fn has_begun(&self) -> bool {
+        self.any(|fact| matches!(fact, Fact::ModelRequested { .. } | Fact::Expanded { .. }))
+    }
+
     fn attempts_in_turn(&self) -> usize {
         self.turn_so_far().iter().filter(|fact| matches!(fact, Fact::ModelRequested { .. })).count()
     }
@@ -260,6 +274,10 @@ impl Reference {
     /// Returns the attempt after which the run pauses.
     fn pausing(&self) -> Option<u32> {
         let asked = self.last(|fact| matches!(fact, Fact::ModelRequested { .. }))?;
+        // References that came in the pause are expanded at its end.
+        if self.tape[asked..].iter().any(|fact| matches!(fact, Fact::Expanded { .. })) {
+            return None;
+        }
         self.tape[asked..].iter().find_map(|fact| match fact {
             Fact::GaveUp { attempt, waits: true, .. } => Some(*attempt),
             _ => None,
@@ -415,7 +433,13 @@ impl Reference {
     fn circles(&self) -> bool {
         let since = self.last(|fact| matches!(fact, Fact::InputReceived { .. })).map_or(0, |at| at + 1);
         let recent = &self.tape[since..];
+        let referenced = |wanted: u32| {
+            self.any(|fact| matches!(fact, Fact::Expanded { calls, .. } if calls.contains(&wanted)))
+        };
         let call_of = |wanted: u32| {
+            if referenced(wanted) {
+                return None;
+            }
             recent.iter().find_map(|fact| match fact {
                 Fact::Proposed { effect, call } if *effect == wanted => Some(*call),
                 _ => None,
@@ -499,7 +523,45 @@ impl Reference {
         if self.spent() {
             return self.end(TerminationReason::TurnLimit);
         }
+        if self.expand_inputs() {
+            return true;
+        }
         self.ask(self.model(), self.tokens_of_next())
+    }
+
+    /// Returns the inputs that no request has shown and whose references did not become calls.
+    fn unexpanded(&self) -> Vec<ScriptedReferences> {
+        let shown = self.last(|fact| matches!(fact, Fact::ModelRequested { .. })).map_or(0, |at| at + 1);
+        let due = self.scripted.iter().filter(|references| {
+            let at = references.input as usize - 1;
+            let is_input = matches!(self.tape.get(at), Some(Fact::Accepted(..) | Fact::InputReceived { .. }));
+            let expanded =
+                |fact: &Fact| matches!(fact, Fact::Expanded { input, .. } if *input == references.input);
+            is_input && at >= shown && !self.any(expanded)
+        });
+        due.cloned().collect()
+    }
+
+    /// Lets the references of inputs become calls; returns whether there were any.
+    fn expand_inputs(&mut self) -> bool {
+        let due = self.unexpanded();
+        for references in &due {
+            let RunInput::ReferencesExpanded(inputs) = expanded(references.input, &references.items) else {
+                unreachable!("it is the input of a runtime")
+            };
+            for ExpandedInput { input, items, .. } in inputs {
+                let calls = items.iter().filter_map(|item| match &item.means {
+                    ItemMeans::Call(call) => Some((**call).clone()),
+                    ItemMeans::SameAs(_) | ItemMeans::Refused(_) => None,
+                });
+                let calls: Vec<JudgedCall> = calls.collect();
+                let first = u32::try_from(self.proposed().len() + 1).expect("few");
+                let effects = (first..).take(calls.len()).collect();
+                self.tape.push(Fact::Expanded { input: input.0, items: items.len(), calls: effects });
+                self.propose(&calls);
+            }
+        }
+        !due.is_empty()
     }
 
     fn ask(&mut self, model: usize, tokens: u64) -> bool {
@@ -507,8 +569,10 @@ impl Reference {
             Fact::ModelRequested { tokens, .. } => Some(*tokens),
             _ => None,
         });
-        let shortens =
-            matches!(self.tape.last(), Some(Fact::GaveUp { next: NextAttempt::ShorterContext, .. }));
+        let before = self.last(|fact| matches!(fact, Fact::ModelRequested { .. })).unwrap_or_default();
+        let shortens = self.tape[before..]
+            .iter()
+            .any(|fact| matches!(fact, Fact::GaveUp { next: NextAttempt::ShorterContext, .. }));
         if shortens && Some(tokens) >= sent {
             return self.end(TerminationReason::ContextExhausted);
         }
@@ -570,7 +634,7 @@ impl Reference {
             return Some(if answers { RunError::ApprovalDecided } else { RunError::Finished });
         }
         let accepted = self.any(|fact| matches!(fact, Fact::Accepted(..)));
-        let begun = self.attempts() > 0;
+        let begun = self.has_begun();
         let received = |attempt: u32| !self.foreign() && self.open_attempt() == Some(attempt);
         let runs = |effect: &EffectId| !self.foreign() && self.at_work().contains(&effect.0);
         let idle = self.stop_wanted().is_none()
@@ -610,7 +674,8 @@ impl Reference {
             RunInput::OfferClientTools(_)
             | RunInput::ClientToolsAnswered(_)
             | RunInput::ClientWaitExpired => unreachable!("these runs have tools"),
-            RunInput::ReferencesExpanded(_) => unreachable!("these inputs have no references"),
+            // It answers a request for a context within a step; later it is out of place.
+            RunInput::ReferencesExpanded(_) => Some(RunError::OutOfPlace),
             RunInput::ApprovalAnswered(answer) => self.refuses_answer(answer),
             RunInput::ApprovalExpired { approval } => {
                 let due = self.pending(*approval).is_some_and(|asked| self.is_late(&asked));
@@ -691,10 +756,10 @@ impl Reference {
             RunInput::Cancel { reason, .. } => self.take_cancel(*reason),
             RunInput::Recovered => self.recover(),
             RunInput::Broken => self.take_broken(),
-            RunInput::ReferencesExpanded(_) => unreachable!("these inputs have no references"),
+            RunInput::ReferencesExpanded(_) => {}
         }
         let queued =
-            self.attempts() == 0 && matches!(input, RunInput::Recovered) && self.stop_wanted().is_none();
+            !self.has_begun() && matches!(input, RunInput::Recovered) && self.stop_wanted().is_none();
         while !queued && self.apply_a_rule() {}
         for effect in self.preparing().into_iter().filter(|effect| !known.contains(effect)) {
             self.work.push(format!("prepare {effect}"));
@@ -730,6 +795,22 @@ impl Reference {
         let RunInput::Answered { attempt, answer, calls, .. } = input else { return };
         let tokens = answer.usage.map_or(0, |usage| usage.output_tokens);
         self.tape.push(Fact::Answered { attempt: attempt.0, tokens });
+        let by_budget = self.propose(calls);
+        if calls.is_empty() {
+            if answer.finish == FinishReason::ContentFilter {
+                self.end(TerminationReason::ContentPolicy);
+            } else if self.unanswered() == 0 {
+                let cut_off =
+                    answer.finish == FinishReason::Length && self.tokens() >= self.limits().output_tokens_max;
+                self.end(if cut_off { TerminationReason::TurnLimit } else { TerminationReason::FinalAnswer });
+            }
+        } else if by_budget {
+            self.end(TerminationReason::ToolLimit);
+        }
+    }
+
+    /// Adds proposals with their verdicts, and asks about them; returns whether the budget denied them.
+    fn propose(&mut self, calls: &[JudgedCall]) -> bool {
         let used =
             self.proposed().iter().filter(|effect| self.judged(**effect).by != DecidedBy::Budget).count();
         let by_budget = used + calls.len() > self.limits().tool_calls_max as usize;
@@ -747,17 +828,7 @@ impl Reference {
             self.judge(effect, says, (verdict, by, ask));
         }
         self.ask_at_once();
-        if calls.is_empty() {
-            if answer.finish == FinishReason::ContentFilter {
-                self.end(TerminationReason::ContentPolicy);
-            } else if self.unanswered() == 0 {
-                let cut_off =
-                    answer.finish == FinishReason::Length && self.tokens() >= self.limits().output_tokens_max;
-                self.end(if cut_off { TerminationReason::TurnLimit } else { TerminationReason::FinalAnswer });
-            }
-        } else if by_budget {
-            self.end(TerminationReason::ToolLimit);
-        }
+        by_budget
     }
 
     fn take_cancel(&mut self, reason: CancelReason) {
@@ -806,16 +877,14 @@ impl Reference {
     }
 }
 
-/// Says what the simple machine would do.
-fn predict(
-    tape: &[(TapeEvent, Timestamp)],
-    input: &RunInput,
-    now: Timestamp,
-    policy: PolicyNow,
-) -> Result<(Vec<Fact>, Vec<String>), RunError> {
+/// Says what the simple machine would do with an input of the past.
+fn predict(driver: &ScenarioDriver, past: &PastInput) -> Result<(Vec<Fact>, Vec<String>), RunError> {
+    let PastInput { input, now, policy, .. } = past;
+    let (tape, now, policy) = (&driver.tape[..past.entries_before], *now, *policy);
+    let scripted = driver.references.clone();
     let tape: Vec<Fact> = tape.iter().map(|(event, at)| fact(event, *at)).collect();
     let (before, work, looked) = (tape.len(), Vec::new(), Vec::new());
-    let mut reference = Reference { before, tape, now, work, policy, looked };
+    let mut reference = Reference { scripted, before, tape, now, work, policy, looked };
     match reference.refusal(input) {
         Some(error) => Err(error),
         None => {
@@ -826,9 +895,8 @@ fn predict(
 }
 
 fn compare(world: &ScenarioWorld) {
-    let tape = &world.driver.tape;
     for past in &world.history {
-        let predicted = predict(&tape[..past.entries_before], &past.input, past.now, past.policy);
+        let predicted = predict(&world.driver, past);
         let happened = past.outcome.clone().map(|(events, mut work)| {
             // What is prepared may be said before what starts beside it.
             work.sort_by_key(|line| line.starts_with("prepare"));

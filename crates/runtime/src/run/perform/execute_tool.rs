@@ -42,7 +42,8 @@ pub(in crate::run) fn execute_run_stream_tool_proposal(
     });
 }
 
-async fn report(
+/// Runs a call; returns what is to be said of it to its run.
+pub(in crate::run) async fn report(
     run_context: &RunContext,
     grant: Grant,
     stop: CancellationToken,

@@ -1,4 +1,4 @@
-//! What callers ask of sessions, and what they are told.
+//! Requests of callers to sessions, and the answers to them.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,9 +11,9 @@ use palyra_types::sampling::SamplingOptions;
 use palyra_types::session::OrchestratorSessionRecord;
 use palyra_types::{Content, Redacted, RunId, SessionId, TapeSeq};
 
-use palyra_attachments::IncomingFile;
+use crate::admit_files::IncomingFile;
 
-/// Which session is meant.
+/// Which session a request is for.
 #[derive(Debug, Clone, Default)]
 pub struct SessionSelector {
     /// By id.
@@ -58,7 +58,7 @@ pub struct BranchRequest {
 }
 
 /// A change as it is recorded.
-pub(crate) type RecordedChange = SessionChange<Redacted<String>>;
+pub type RecordedChange = SessionChange<Redacted<String>>;
 
 /// What is to become of a session as a whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,7 +84,7 @@ pub struct SubmitRequest {
     pub files: Vec<IncomingFile>,
     /// How it meets the session's active run.
     pub delivery: InputDelivery,
-    /// Whether somebody could approve its calls.
+    /// Whether a person could approve its calls.
     pub approvers: ApproverPresence,
     /// Makes repeating it harmless.
     pub idempotency_key: Option<Content<String>>,
@@ -208,7 +208,7 @@ pub struct SubmitReceipt {
     pub session_created: bool,
     /// How it got in.
     pub admission: AdmissionKind,
-    /// How it was taken, which may differ from the wish: a note says why.
+    /// How it was taken, which may differ from the request: a note says why.
     pub delivered: InputDelivery,
     /// The model in force; `None` for a run that was there before.
     pub model: Option<ModelRef>,
@@ -229,7 +229,7 @@ pub struct ResolvedSession {
     pub reset_applied: bool,
 }
 
-/// A session put away with all its runs asked to stop.
+/// An archived session, with all its runs asked to stop.
 #[derive(Debug, Clone)]
 pub struct CleanedSession {
     /// The session.
