@@ -8,7 +8,7 @@ mod event;
 mod approval;
 
 mod client_tools;
-mod references;
+pub(crate) mod references;
 
 mod records;
 
