@@ -74,7 +74,7 @@ fn rule(source: ContextSource) -> DropRule {
 }
 
 /// Returns how many bytes the pieces of a source may take together.
-fn source_room(source: ContextSource, room: Room) -> u64 {
+fn source_room(source: ContextSource, room: RequestRoom) -> u64 {
     if source == ContextSource::Memory { room.at_most / MEMORY_SHARE } else { room.wished }
 }
 
