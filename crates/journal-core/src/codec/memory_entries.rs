@@ -30,22 +30,18 @@ pub(super) fn recalled_to_stored(recalled: &[RecalledMemory]) -> Vec<store::Reca
         memory: item.memory.to_bytes().to_vec(),
         created: item.created.0,
         taints: item.taints.0,
+        text: item.text.expose().clone(),
     });
     stored.collect()
 }
 
-/// Reads items; erasing the payload takes all texts.
-pub(super) fn recalled_from_stored(
-    stored: &[store::RecalledMemory],
-    texts: Vec<String>,
-) -> ReadResult<Vec<RecalledMemory>> {
-    let texts = texts.into_iter().chain(std::iter::repeat_with(String::new));
-    let recalled = stored.iter().zip(texts).map(|(item, text)| {
+pub(super) fn recalled_from_stored(stored: Vec<store::RecalledMemory>) -> ReadResult<Vec<RecalledMemory>> {
+    let recalled = stored.into_iter().map(|item| {
         Ok(RecalledMemory {
             memory: MemoryId::from_bytes(fixed(&item.memory)?),
             created: Timestamp(item.created),
             taints: Taints(item.taints),
-            text: Redacted::from_stored(text),
+            text: Redacted::from_stored(item.text),
         })
     });
     recalled.collect()

@@ -45,7 +45,6 @@ pub(super) fn encode_started(started: &RunStarted) -> EncodedParts {
             taints: started.taints.0,
             skills: activated_to_stored(&started.skills),
             sampling: sampling_to_stored(&started.sampling),
-            recalled: recalled_to_stored(&started.recalled),
         },
         &store::RunStartedPayload {
             input: started.input.text.expose().clone(),
@@ -60,7 +59,7 @@ pub(super) fn encode_started(started: &RunStarted) -> EncodedParts {
                 .map(|format| format.schema.expose().as_ref().to_owned()),
             stop: started.sampling.stop.iter().map(|text| text.expose().clone()).collect(),
             project_files: files_to_stored(&started.project_files),
-            recalled: started.recalled.iter().map(|item| item.text.expose().clone()).collect(),
+            recalled: recalled_to_stored(&started.recalled),
         },
     )
 }
@@ -91,7 +90,7 @@ pub(super) fn decode_started(facts: &[u8], payload: &[u8]) -> ReadResult<TapeEve
         },
         workspace_root: Redacted::from_stored(PathBuf::from(OsString::from_vec(payload.workspace_root))),
         project_files: files_from_stored(payload.project_files)?,
-        recalled: recalled_from_stored(&facts.recalled, payload.recalled)?,
+        recalled: recalled_from_stored(payload.recalled)?,
         model: redacted_model_ref(payload.model.as_ref()),
         run_salt: Redacted::from_stored(fixed_or_zero(&payload.run_salt)?),
         fallbacks: Redacted::from_stored(payload.fallbacks.iter().map(model_ref).collect()),

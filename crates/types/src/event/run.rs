@@ -96,7 +96,7 @@ pub struct RunStarted {
     pub workspace_root: Redacted<PathBuf>,
     /// What the project of that folder says about work on it, from the root down; empty once erased.
     pub project_files: Vec<ProjectFile>,
-    /// What is remembered for its person and may have to do with the input, best first.
+    /// What is remembered for its person and may have to do with the input, best first; empty once erased.
     pub recalled: Vec<RecalledMemory>,
     /// The model it starts with.
     pub model: Redacted<Option<ModelRef>>,
