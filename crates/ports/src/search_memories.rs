@@ -62,7 +62,7 @@ pub trait UseMemories: Send + Sync {
         limit: usize,
     ) -> BoxFuture<'static, Result<Vec<MemoryRecord>, MemoryRefusal>>;
 
-    /// Saves an item with what the run of the call has read. An item that says the same where it holds is returned
+    /// Saves an item with what the run of the call has read. An item with the same text and the same scope is returned
     /// instead, so a repeated call saves nothing twice.
     fn save(
         &self,
@@ -116,7 +116,7 @@ pub struct MemoryDraft {
     pub replaces: Option<MemoryId>,
 }
 
-/// Where an item is to hold, as a call says it.
+/// The scope of an item, as a call names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum MemoryReach {
     /// In every conversation of the principal.

@@ -40,7 +40,7 @@ impl LoopCounts {
     pub(crate) fn evolve(&mut self, event: &TapeEvent) {
         match event {
             TapeEvent::Run(RunEvent::ReferencesExpanded(expanded)) => {
-                self.references.extend(expanded.calls())
+                self.references.extend(expanded.calls());
             }
             TapeEvent::Tool(ToolEvent::Proposed(proposed)) => {
                 if !self.references.remove(&proposed.effect) {

@@ -15,7 +15,7 @@ use crate::daemon_hooks::{ConfigMistake, ConfigVerdict, PolicyWork};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use palyra_explain::missing_key;
-use palyra_terminal::NoteKind;
+use palyra_terminal::{NoteKind, Output};
 
 /// A daemon that says nothing for so long is not asked which keys it has.
 const ANSWERS_WITHIN: Duration = Duration::from_millis(1_500);
@@ -191,12 +191,12 @@ async fn reload(context: &Context, form: ConfigForm) -> Result<Exit, Failure> {
         }
         return Ok(exit);
     }
-    tell_reloaded(context, &changed, &needs_restart);
+    tell_reloaded(&context.output, &changed, &needs_restart);
     Ok(exit)
 }
 
 /// Says what is in force now, and what is only in the file yet.
-fn tell_reloaded(context: &Context, changed: &[String], needs_restart: &[String]) {
+fn tell_reloaded(output: &Output, changed: &[String], needs_restart: &[String]) {
     let in_force: Vec<&str> =
         changed.iter().filter(|key| !needs_restart.contains(key)).map(String::as_str).collect();
     let notice = match (in_force.as_slice(), needs_restart.is_empty()) {
@@ -204,13 +204,13 @@ fn tell_reloaded(context: &Context, changed: &[String], needs_restart: &[String]
         ([], false) => None,
         (in_force, _) => Some(format!("read again; changed: {}", in_force.join(", "))),
     };
-    notice.into_iter().for_each(|notice| context.output.note(NoteKind::Good, &notice));
+    notice.into_iter().for_each(|notice| output.note(NoteKind::Good, &notice));
     if !needs_restart.is_empty() {
         let keys = needs_restart.join(", ");
         let notice = format!(
             "read, but not in force yet: {keys}; run `palyra admin stop`, and the next start of the daemon uses it"
         );
-        context.output.note(NoteKind::Doubt, &notice);
+        output.note(NoteKind::Doubt, &notice);
     }
 }
 

@@ -58,8 +58,8 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "HOW", default_value = "inbox", value_parser = ["inbox", "later", "never"])]
     #[arg(hide_possible_values = true, hide_default_value = true)]
     approve: String,
-    /// Start nothing: show what each reference in the text, such as @file:PATH, becomes and costs
-    #[arg(long, conflicts_with_all = ["session", "timeout", "attach", "schema", "steer", "interrupt"])]
+    /// Show what @file:PATH and others cost; start nothing
+    #[arg(long, hide = true, conflicts_with_all = ["session", "timeout", "attach", "schema", "steer", "interrupt"])]
     preview_references: bool,
     #[command(flatten)]
     choice: RunChoice,

@@ -96,7 +96,7 @@ impl PlannedInput {
     pub fn of(input: TapeSeq, text: &Redacted<String>, root: Option<&str>) -> Option<Self> {
         let scanned = scan_references(text.expose());
         let planned = plan_calls(&scanned.references, root);
-        let written = text.clone().map(written_references).into_elements();
+        let written = text.clone().map(|text| written_references(&text)).into_elements();
         let references = scanned.references.iter().zip(planned).zip(written);
         let references: Vec<PlannedReference> = references
             .map(|((found, item), written)| PlannedReference { kind: found.kind, written, item })
@@ -125,8 +125,8 @@ impl ReferenceCall {
     }
 }
 
-fn written_references(text: String) -> Vec<String> {
-    scan_references(&text).references.into_iter().map(|found| found.written).collect()
+fn written_references(text: &str) -> Vec<String> {
+    scan_references(text).references.into_iter().map(|found| found.written).collect()
 }
 
 /// Returns what each reference needs, in order. `root` is the workspace root, by which absolute paths are read.

@@ -342,6 +342,7 @@ fn admin(world: &mut World) {
     world.verb(&["admin", "people", "disable", "user:ada"]);
     world.verb(&["admin", "people", "enable", "user:ada"]);
     world.verb(&["admin", "people", "list"]);
+    world.verb(&["admin", "people", "zone", "Europe/Prague"]);
     world.verb(&["admin", "people", "invite", "user:ada"]);
     world.verb(&["admin", "confirm"]);
     world.verb(&["console"]);

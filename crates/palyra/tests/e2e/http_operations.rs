@@ -17,13 +17,15 @@ use crate::http_api::{HttpRequest, get, port};
 use crate::openai_server::{home_with, runtime, serve};
 
 /// What nobody does over a network: it is the socket's, or a person's with a session of their own.
-const NEVER_BY_TOKEN: [&str; 7] = [
+const NEVER_BY_TOKEN: [&str; 9] = [
     "POST /api/v1/approvals/{approval_id}/resolve",
     "POST /api/v1/confirmations",
     "POST /api/v1/console/links",
     "POST /api/v1/console/sign-out",
     "POST /api/v1/journal/erase",
     "POST /api/v1/journal/scrub",
+    "POST /api/v1/project-rules",
+    "POST /api/v1/project-rules/{seq}/withdraw",
     "POST /api/v1/shutdown",
 ];
 
@@ -203,6 +205,7 @@ impl Operations {
         let person = self.plain("POST /api/v1/people", &role)["person"].clone();
         let eve = person["principal_id"].as_str().unwrap();
         self.plain("GET /api/v1/people", &Value::Null);
+        self.plain("POST /api/v1/me/time-zone", &json!({ "time_zone": "Europe/Prague" }));
         self.of("POST /api/v1/people/{principal_id}/rename", eve, &json!({ "name": "user:ada" }));
         self.of("POST /api/v1/people/{principal_id}/role", eve, &json!({ "role": "member" }));
         self.of("POST /api/v1/people/{principal_id}/disable", eve, &json!({}));
@@ -221,6 +224,17 @@ impl Operations {
         self.plain("POST /api/v1/vault/passphrase", &json!({ "passphrase": "lantern-of-amber" }));
         self.plain("POST /api/v1/vault/unlock", &json!({ "passphrase": "lantern-of-amber" }));
         self.plain("GET /api/v1/vault", &Value::Null);
+    }
+
+    fn memory_and_references(&mut self) {
+        let saved = self.plain("POST /api/v1/memories", &json!({ "text": "Herons count by night." }));
+        let id = saved["memory"]["memory_id"].as_str().unwrap().to_owned();
+        self.plain("GET /api/v1/memories", &Value::Null);
+        let search = "GET /api/v1/memory-search";
+        self.call(search, &format!("{search}?text=herons"), &Value::Null);
+        self.of("POST /api/v1/memories/{memory_id}/forget", &id, &json!({}));
+        let preview = json!({ "input": "see @file:README.md" });
+        self.plain("POST /api/v1/references/preview", &preview);
     }
 
     fn agents(&mut self) {
@@ -286,6 +300,7 @@ impl Operations {
             "policy",
             "policy/shadow",
             "postures",
+            "project-rules",
             "sessions",
             "skills",
             "status",
@@ -323,11 +338,12 @@ fn every_operation_is_reached_and_what_no_token_may_is_refused() {
     operations.effects();
     operations.people_and_secrets();
     operations.agents();
+    operations.memory_and_references();
     operations.tools_and_policy();
     operations.journal(&run);
     operations.rest();
     for template in NEVER_BY_TOKEN {
-        let line = template.replace("{approval_id}", &run);
+        let line = template.replace("{approval_id}", &run).replace("{seq}", "1");
         let request = HttpRequest { body: "{}".to_owned(), ..get(&line, &operations.token) };
         let (status, answer) = request.answer(operations.port);
         assert!(status == 403 && answer.contains("PLY-120"), "{template}: {status} {answer}");

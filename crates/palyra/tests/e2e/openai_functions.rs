@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use palyra_testkit::model_server::{Behaviour, ModelServer, Reply};
+use palyra_testkit::model_server::{Behaviour, ModelServer, Reply, without_tags};
 use serde_json::{Value, json};
 
 use crate::home::{Home, ended};
@@ -17,10 +17,10 @@ fn caller() -> Behaviour {
         let asked = messages.iter().rposition(|message| message["role"] == "user").unwrap_or_default();
         let words = messages[asked]["content"].as_str().unwrap_or_default();
         let behind = &messages[asked..];
-        let results: Vec<&str> = behind
+        let results: Vec<String> = behind
             .iter()
             .filter(|message| message["role"] == "tool")
-            .filter_map(|m| m["content"].as_str())
+            .filter_map(|m| m["content"].as_str().map(without_tags))
             .collect();
         let arguments = r#"{"city":"Oslo"}"#;
         let offers = |tool: &Value| tool["function"]["name"] == "get_weather";

@@ -26,7 +26,7 @@ impl InjectionText {
                     text.text.push_str(&decoded(line));
                     text.text.push('\n');
                 }
-                // Above the first name the file says what it holds.
+                // Above the first name there are only comments.
                 (None, None) => {}
             }
         }

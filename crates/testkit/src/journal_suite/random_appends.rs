@@ -161,11 +161,11 @@ impl RandomAppends {
     fn outside_sessions(&mut self) -> NewEntry {
         let token = TokenId::from_parts(1, self.below(4).into());
         let agent = AgentId::from_parts(1, self.below(4).into());
-        let event = match self.below(17) {
+        let event = match self.below(19) {
             14 | 15 => JournalEvent::Memory(self.memory_event()),
             13 => JournalEvent::Component(self.component_event()),
             12 => JournalEvent::Vault(self.vault_event()),
-            10 | 11 => self.policy_event(),
+            10 | 11 | 17 | 18 => self.policy_event(),
             8 | 9 => JournalEvent::Skill(self.skill_event()),
             5 => JournalEvent::Policy(PolicyEvent::GrantRevoked {
                 grant: self.stored_grant_id(),
