@@ -1,5 +1,4 @@
 //! The adapter of the port: isolation, steps with saves and forgets, erasure, scopes, demands, and the limits of the cache.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails there")]
 
 use palyra_memory::MemoryIndexes;
 use palyra_memory::limits::{CACHED_ITEMS_MAX, PRINCIPALS_MAX};

@@ -404,10 +404,7 @@ fn log_events() -> Vec<JournalEvent> {
         JournalEvent::Access(AccessEvent::PrincipalDisabled { principal: samples::principal(0) }),
         JournalEvent::Access(AccessEvent::PrincipalEnabled { principal: samples::principal(0) }),
         JournalEvent::Access(AccessEvent::PageSessionBegun { credential: token }),
-        JournalEvent::Access(AccessEvent::TimeZoneSet {
-            principal: samples::principal(0),
-            time_zone: "Europe/Prague".into(),
-        }),
+        JournalEvent::Access(time_zone_set()),
         JournalEvent::Access(AccessEvent::ActRefused(ActRefused {
             operation: "ResolveApproval".into(),
             code: ErrorCode::ScopeMissing,
@@ -462,22 +459,10 @@ fn grown_kinds() -> Vec<(EventKind, &'static str, JournalEvent)> {
         (started.approvers, started.taints) =
             (ApproverPresence::Nobody, Taints::WORKSPACE.with(Taints::SECRET));
     }
-    let mut skilled = run.started("What is this?").event;
-    if let JournalEvent::Tape(TapeEvent::Run(RunEvent::Started(started))) = &mut skilled {
-        let skill = SkillId::from_parts(8, 1);
-        started.skills = vec![ActivatedSkill { skill, sha256: [1; 32] }];
-    }
+    let skilled = skilled_start(&mut run);
     let sampled = sampled_start(&mut run);
     let recalling = recalling_start(&mut run);
-    let mut given = run.started("What is this?").event;
-    if let JournalEvent::Tape(TapeEvent::Run(RunEvent::Started(started))) = &mut given {
-        started.project_files = vec![ProjectFile {
-            path: "AGENTS.md".into(),
-            sha256: Redacted::cleaned([5; 32]),
-            text: Redacted::cleaned("Be brief.".into()),
-            standing: ProjectFileStanding::Accepted,
-        }];
-    }
+    let given = project_start(&mut run);
     let mut message = run.message(1, 0).event;
     if let JournalEvent::Tape(TapeEvent::Model(ModelEvent::Message(message))) = &mut message {
         let body = "[{\"at\":0}]".into();
@@ -521,6 +506,34 @@ fn grown_kinds() -> Vec<(EventKind, &'static str, JournalEvent)> {
     ];
     kinds.extend(grown_permissions());
     kinds
+}
+
+/// A start with a skill.
+fn skilled_start(run: &mut SampleRun) -> JournalEvent {
+    let mut skilled = run.started("What is this?").event;
+    if let JournalEvent::Tape(TapeEvent::Run(RunEvent::Started(started))) = &mut skilled {
+        let skill = SkillId::from_parts(8, 1);
+        started.skills = vec![ActivatedSkill { skill, sha256: [1; 32] }];
+    }
+    skilled
+}
+
+/// A start with a file of its project.
+fn project_start(run: &mut SampleRun) -> JournalEvent {
+    let mut given = run.started("What is this?").event;
+    if let JournalEvent::Tape(TapeEvent::Run(RunEvent::Started(started))) = &mut given {
+        started.project_files = vec![ProjectFile {
+            path: "AGENTS.md".into(),
+            sha256: Redacted::cleaned([5; 32]),
+            text: Redacted::cleaned("Be brief.".into()),
+            standing: ProjectFileStanding::Accepted,
+        }];
+    }
+    given
+}
+
+fn time_zone_set() -> AccessEvent {
+    AccessEvent::TimeZoneSet { principal: samples::principal(0), time_zone: "Europe/Prague".into() }
 }
 
 /// A start that was given an item of memory.

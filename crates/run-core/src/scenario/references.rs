@@ -27,6 +27,7 @@ pub(crate) struct ScriptedReferences {
 
 /// One reference.
 #[derive(Debug, Clone)]
+#[expect(clippy::large_enum_variant, reason = "scenarios hold a handful of them")]
 pub(crate) enum ScriptedItem {
     Call(ScriptedCall),
     SameAs(u32),

@@ -223,8 +223,25 @@ fn virtual_tables_with_contents_of_their_own_are_not_in_the_program() {
     let create =
         |module: &str| db.execute_batch(&format!("CREATE VIRTUAL TABLE {module}_table USING {module}"));
     create("dbstat").expect("this one reads the file itself");
-    for module in ["fts3", "fts4", "fts5", "rtree"] {
+    for module in ["fts3", "fts4", "rtree"] {
         let error = create(module).expect_err(module).to_string();
         assert!(error.contains(&format!("no such module: {module}")), "{error}");
+    }
+}
+
+#[test]
+fn a_journal_whose_table_is_an_index_of_words_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("journal.db");
+    for table in ["entry", "payload"] {
+        shape(Shape::Plain, 1).save(&path);
+        let db = Connection::open(&path).expect("a database");
+        db.execute_batch(&format!(
+            "DROP TABLE {table}; CREATE VIRTUAL TABLE {table} USING fts5(seq, envelope, run_id, tape_seq, kind, salt, sealed, key_id)"
+        ))
+        .expect("FTS5 is part of the program, for the index of memory");
+        drop(db);
+        demand(&verify_database(&path, &mut VerifyOptions::default()), FaultCode::Malformed, table);
+        std::fs::remove_file(&path).expect("there");
     }
 }
