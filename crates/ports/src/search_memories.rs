@@ -15,8 +15,8 @@ use palyra_types::{
 pub trait SearchMemories: Send + Sync {
     /// Returns those of the given items that have to do with the text, best first.
     ///
-    /// Only items of the request are returned, and only those of its scopes. What was remembered of the principal and is not
-    /// among the items any more is dropped. A failure is logged, and nothing is returned.
+    /// Only items of the request are returned, and only those of its scopes. Items of the principal that the request does not
+    /// have any more are dropped. A failure is logged, and nothing is returned.
     fn rank(&self, request: MemoryRanking) -> BoxFuture<'static, Vec<MemoryId>>;
 
     /// Drops all texts that it remembers; the next request brings what is left of them.

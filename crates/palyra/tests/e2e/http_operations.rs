@@ -233,7 +233,7 @@ impl Operations {
         let search = "GET /api/v1/memory-search";
         self.call(search, &format!("{search}?text=herons"), &Value::Null);
         self.of("POST /api/v1/memories/{memory_id}/forget", &id, &json!({}));
-        let preview = json!({ "input": "see @file:README.md" });
+        let preview = json!({ "start": { "input": "see @file:README.md" } });
         self.plain("POST /api/v1/references/preview", &preview);
     }
 

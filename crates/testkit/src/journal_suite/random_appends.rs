@@ -61,13 +61,21 @@ pub struct RandomAppends {
     sessions: Vec<SessionRef>,
     runs: Vec<SampleRun>,
     made: u64,
+    /// About where the latest setting of a tool is.
+    last_setting: u64,
 }
 
 impl RandomAppends {
     /// Makes a source; the same seed makes the same appends.
     #[must_use]
     pub fn new(seed: u64) -> Self {
-        Self { entropy: FixedEntropy::new(seed), sessions: Vec::new(), runs: Vec::new(), made: 0 }
+        Self {
+            entropy: FixedEntropy::new(seed),
+            sessions: Vec::new(),
+            runs: Vec::new(),
+            made: 0,
+            last_setting: 0,
+        }
     }
 
     /// Makes the next append, of one to six entries.

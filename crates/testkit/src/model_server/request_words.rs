@@ -28,7 +28,7 @@ pub(super) fn take_times(body: &mut Value) -> Vec<String> {
     times
 }
 
-/// Looks at the last paragraph that begins with a time: files that came with the words stand before them.
+/// Looks at the last paragraph that begins with a time: files that came with the words are before them.
 fn take_time(text: &mut String, times: &mut Vec<String>) {
     let begins = text.rfind("\n\n[").map_or(0, |at| at + 2);
     let words = without_time(&text[begins..]);

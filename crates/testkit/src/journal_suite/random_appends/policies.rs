@@ -30,8 +30,11 @@ impl RandomAppends {
                 id: SessionId::from_parts(2, self.below(4).into()),
             }),
         };
+        // Entries of other sorts are between two settings, so one that is meant is named nearly always.
+        let latest = std::mem::replace(&mut self.last_setting, self.made);
+        let replaces = self.maybe(|me| Seq((latest + 1).saturating_sub(me.below(3))));
         JournalEvent::Policy(PolicyEvent::PostureChanged(PostureChanged {
-            replaces: self.maybe(|me| Seq(me.made.saturating_sub(me.below(40)))),
+            replaces,
             scope,
             posture: self.maybe(|me| me.one_of(&[Posture::AlwaysAllow, Posture::Ask, Posture::Disabled])),
             by: self.principal(),
