@@ -405,11 +405,7 @@ fn log_events() -> Vec<JournalEvent> {
         JournalEvent::Access(AccessEvent::PrincipalEnabled { principal: samples::principal(0) }),
         JournalEvent::Access(AccessEvent::PageSessionBegun { credential: token }),
         JournalEvent::Access(time_zone_set()),
-        JournalEvent::Access(AccessEvent::ActRefused(ActRefused {
-            operation: "ResolveApproval".into(),
-            code: ErrorCode::ScopeMissing,
-            unrecorded: 2,
-        })),
+        JournalEvent::Access(act_refused()),
         JournalEvent::Agent(AgentEvent::Saved { agent, profile }),
         JournalEvent::Agent(AgentEvent::Archived { agent }),
         JournalEvent::Session(SessionEvent::Opened {
@@ -530,6 +526,14 @@ fn project_start(run: &mut SampleRun) -> JournalEvent {
         }];
     }
     given
+}
+
+fn act_refused() -> AccessEvent {
+    AccessEvent::ActRefused(ActRefused {
+        operation: "ResolveApproval".into(),
+        code: ErrorCode::ScopeMissing,
+        unrecorded: 2,
+    })
 }
 
 fn time_zone_set() -> AccessEvent {

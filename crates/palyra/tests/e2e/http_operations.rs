@@ -17,7 +17,7 @@ use crate::http_api::{HttpRequest, get, port};
 use crate::openai_server::{home_with, runtime, serve};
 
 /// What nobody does over a network: it is the socket's, or a person's with a session of their own.
-const NEVER_BY_TOKEN: [&str; 9] = [
+const NEVER_BY_TOKEN: [&str; 8] = [
     "POST /api/v1/approvals/{approval_id}/resolve",
     "POST /api/v1/confirmations",
     "POST /api/v1/console/links",
@@ -25,7 +25,6 @@ const NEVER_BY_TOKEN: [&str; 9] = [
     "POST /api/v1/journal/erase",
     "POST /api/v1/journal/scrub",
     "POST /api/v1/project-rules",
-    "POST /api/v1/project-rules/{seq}/withdraw",
     "POST /api/v1/shutdown",
 ];
 
@@ -235,6 +234,15 @@ impl Operations {
         self.of("POST /api/v1/memories/{memory_id}/forget", &id, &json!({}));
         let preview = json!({ "start": { "input": "see @file:README.md" } });
         self.plain("POST /api/v1/references/preview", &preview);
+        self.home.write("AGENTS.md", "Be brief.\n");
+        let rules = |home: &Home, more: &[&str]| {
+            home.palyra(&[&["approve", "rules", "--json"][..], more].concat()).expect(0).json().remove(0)
+        };
+        let digest = rules(&self.home, &[])["files"][0]["sha256"].as_str().unwrap().to_owned();
+        rules(&self.home, &["--accept", &digest]);
+        let accepted = rules(&self.home, &[])["accepted"][0].clone();
+        let seq = accepted["seq"].as_u64().unwrap_or_else(|| panic!("{accepted}")).to_string();
+        self.of("POST /api/v1/project-rules/{seq}/withdraw", &seq, &json!({}));
     }
 
     fn agents(&mut self) {
@@ -343,7 +351,7 @@ fn every_operation_is_reached_and_what_no_token_may_is_refused() {
     operations.journal(&run);
     operations.rest();
     for template in NEVER_BY_TOKEN {
-        let line = template.replace("{approval_id}", &run).replace("{seq}", "1");
+        let line = template.replace("{approval_id}", &run);
         let request = HttpRequest { body: "{}".to_owned(), ..get(&line, &operations.token) };
         let (status, answer) = request.answer(operations.port);
         assert!(status == 403 && answer.contains("PLY-120"), "{template}: {status} {answer}");
