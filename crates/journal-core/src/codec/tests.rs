@@ -126,8 +126,7 @@ fn one_of_each_kind() -> Vec<(EventKind, &'static str, JournalEvent)> {
     events.extend(outside_after_runs());
     events.extend(skill_events());
     events.extend(component_events());
-    events.extend(policy_events());
-    events.extend(job_events());
+    events.extend([policy_events(), job_events()].concat());
     events.extend([vault_events(), memory_events()].concat());
     events.extend(tape.into_iter().map(|entry| entry.event));
     events.extend(others.map(JournalEvent::Tape));
