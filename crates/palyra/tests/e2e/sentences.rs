@@ -19,7 +19,7 @@ use crate::home::Home;
 
 /// One sentence of so many is said in a run of the suite, another with each commit; a machine that looks at all sets
 /// `PALYRA_TEST_SENTENCES=all`.
-const EVERY: u64 = 2;
+const EVERY: u64 = 3;
 /// Calls of one sentence that get an answer, at most.
 const ANSWERS_MAX: usize = 8;
 const WORKERS: usize = 3;
