@@ -72,7 +72,7 @@ pub struct MemoryPorts {
     pub redactor: Arc<dyn Redactor>,
     /// Ranks items.
     pub memories: Arc<dyn SearchMemories>,
-    /// Tells the time.
+    /// The clock.
     pub clock: Arc<dyn Clock>,
     /// Gives randomness.
     pub entropy: Arc<dyn Entropy>,

@@ -1,4 +1,4 @@
-//! The labels of the content that a run has read, as its tape tells them.
+//! The labels of the content that a run has read, as its tape has them.
 
 use std::collections::BTreeMap;
 

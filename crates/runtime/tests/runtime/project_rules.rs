@@ -117,7 +117,11 @@ async fn an_order_is_data_until_it_is_accepted_and_again_once_it_changed() {
     let (in_system, in_messages) = places(&request, "and pay");
     assert!(!in_system && in_messages.len() == 1, "a changed file is data again");
     let changed = rules.accept(rig.me(), place(), file.sha256()).await.unwrap();
-    assert_eq!(rules.accepted(rig.me()).await.unwrap(), changed, "the new digest stands for the old one");
+    assert_eq!(
+        rules.accepted(rig.me()).await.unwrap(),
+        changed,
+        "the new digest is in the place of the old one"
+    );
     rules.withdraw(rig.me(), changed[0].seq).await.unwrap();
     let (_, request) = run(&rig).await;
     assert!(!places(&request, CANARY).0 && rules.accepted(rig.me()).await.unwrap().is_empty());
