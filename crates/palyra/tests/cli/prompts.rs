@@ -374,9 +374,8 @@ fn an_edit_of_a_risky_call_is_shown_before_the_word_is_asked_for() {
     pty.expect("it runs with other arguments: ");
     pty.expect("echo walnut");
     pty.expect(" to run it");
-    pty.type_in("\r");
     // Another word decides nothing, and the way on is a line to type.
-    pty.expect("the call still waits: `palyra approve yes ");
+    pty.expect_after("\r", "the call still waits: `palyra approve yes ");
     assert_eq!(pty.ended(), 3, "{}", pty.text());
     assert!(!scene.home.work().join(".envrc").exists());
 }

@@ -136,6 +136,10 @@ async fn a_run_has_the_labels_of_what_it_is_given_and_so_has_its_conversation() 
     UseMemories::save(&memories, call.clone(), draft.clone()).await.unwrap();
     let asked = ask(&rig, "second", QUESTION).await;
     assert_eq!(asked.started.taints, Taints::WEB);
+    // An input that comes while the run before it still leaves is accepted without its labels; those count once it begins.
+    let rig = rig.restarted().await;
+    rig.configure(|config| config.recalls_memory = true);
+    let memories = rig.gateway.admin.memories.clone();
     let next = ask(&rig, "second", "What is the height of the Eiffel Tower?").await;
     assert!(next.started.recalled.is_empty());
     assert_eq!(next.started.taints, Taints::WEB, "the conversation has read it");
