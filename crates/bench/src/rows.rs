@@ -18,6 +18,7 @@ mod cancel;
 mod start;
 mod footprint;
 mod database;
+mod full_window;
 mod long_session;
 mod components;
 mod fetch;

@@ -112,6 +112,16 @@ impl DaemonHome {
         Ok(std::fs::write(self.config(), config.replace(MODEL_TABLE, &provider))?)
     }
 
+    /// Sets the window of the model in tokens, which a daemon reads at its start.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn limit_window(&self, tokens: u32) -> anyhow::Result<()> {
+        let config = std::fs::read_to_string(self.config())?;
+        let provider = format!("{MODEL_TABLE}context_tokens = {tokens}\n");
+        Ok(std::fs::write(self.config(), config.replace(MODEL_TABLE, &provider))?)
+    }
+
     fn config(&self) -> PathBuf {
         self.folder.join("palyra.toml")
     }
@@ -194,6 +204,8 @@ pub struct SessionClient {
     client: Client,
     session: String,
     workspace: String,
+    /// What comes before each question.
+    preface: String,
 }
 
 impl SessionClient {
@@ -205,7 +217,13 @@ impl SessionClient {
         let opened = client.call(v1::ResolveSessionRequest::default()).await?;
         let session = opened.session.context("a session was not described")?.session_id;
         let workspace = home.work().display().to_string();
-        Ok(Self { client: client.clone(), session, workspace })
+        Ok(Self { client: client.clone(), session, workspace, preface: String::new() })
+    }
+
+    /// Makes each question longer by so many bytes.
+    #[must_use]
+    pub fn with_long_questions(self, bytes: usize) -> Self {
+        Self { preface: "milk and bread ".chars().cycle().take(bytes).collect(), ..self }
     }
 
     /// Returns the request that asks a question here.
@@ -214,7 +232,7 @@ impl SessionClient {
         let selector = v1::SessionSelector { session_id: self.session.clone(), ..Default::default() };
         v1::StartRunRequest {
             session: Some(selector),
-            input: directive.question(),
+            input: self.preface.clone() + &directive.question(),
             workspace_root: self.workspace.clone(),
             ..Default::default()
         }

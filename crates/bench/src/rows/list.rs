@@ -4,9 +4,9 @@ use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 
 use super::{
-    append, bombs, cancel, chat_completions, components, counts, database, fetch, footprint, lists,
-    long_session, one_turn, open_streams, protocol, rebuild, run_counts, spawn, start, streamed, throughput,
-    tool_round,
+    append, bombs, cancel, chat_completions, components, counts, database, fetch, footprint, full_window,
+    lists, long_session, one_turn, open_streams, protocol, rebuild, run_counts, spawn, start, streamed,
+    throughput, tool_round,
 };
 use crate::lab::Lab;
 use crate::measure::figure::BenchFigure;
@@ -130,6 +130,11 @@ pub const ROWS: &[BenchRow] = &[
         name: long_session::NAME,
         about: "run 200 of a session beside the first run of a new one",
         measure: |lab| long_session::measure(lab).boxed_local(),
+    },
+    BenchRow {
+        name: full_window::NAME,
+        about: "runs 200 and 10,000 of a session whose window is full, beside run 50 of a new one",
+        measure: |lab| full_window::measure(lab).boxed_local(),
     },
     BenchRow {
         name: fetch::NAME,
