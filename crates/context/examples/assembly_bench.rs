@@ -72,7 +72,8 @@ fn timed(mut work: impl FnMut()) -> Vec<Duration> {
 fn main() {
     let history = history();
     let bytes = RUNS * MESSAGES_PER_RUN * MESSAGE_BYTES;
-    let (from, mut to) = (vec![1_u8; bytes], vec![0_u8; bytes]);
+    let from = vec![1_u8; bytes];
+    let mut to = vec![0_u8; bytes];
     let anchor = timed(|| black_box(&mut to).copy_from_slice(black_box(&from)));
     println!(
         "anchor, copy of {bytes} bytes: p50 {:?}, p99 {:?}",

@@ -31,8 +31,8 @@ pub(super) async fn measure(lab: &Lab) -> anyhow::Result<Vec<BenchFigure>> {
         let fresh = daemon.seat().await?.with_long_questions(QUESTION_BYTES);
         ask_times(&fresh, lab.effort.of(1, FULL_AFTER, FULL_AFTER)).await?;
         ask_times(&long, place - asked).await?;
-        let (mut late, mut early) =
-            (SampleSet::new(BetterDirection::Lower), SampleSet::new(BetterDirection::Lower));
+        let mut late = SampleSet::new(BetterDirection::Lower);
+        let mut early = SampleSet::new(BetterDirection::Lower);
         for _ in 0..pairs {
             late.push(processor_time_of_run(&daemon, &long).await?);
             early.push(processor_time_of_run(&daemon, &fresh).await?);
