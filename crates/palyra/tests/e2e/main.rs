@@ -91,6 +91,7 @@ mod attacks_credentials;
 mod attacks_disks;
 mod attacks_words;
 mod attacks_injection;
+mod attacks_other_people;
 mod commands;
 mod kept;
 mod leavings;
