@@ -18,7 +18,7 @@ use palyra_types::event::{
 };
 use palyra_types::model::{CallId, ChatMessage, ProviderContinuation, RenderedCall, ToolResultStatus};
 use palyra_types::run::UserInput;
-use palyra_types::tool::{ToolName, ToolVerdict};
+use palyra_types::tool::{DecisionReason, ToolName, ToolVerdict};
 use palyra_types::{Attempt, EffectId, Redacted, RunId, TapeSeq, Timestamp};
 
 use crate::clock_words::in_words;
@@ -87,6 +87,8 @@ struct TranscriptCall {
 struct TranscriptResult {
     /// Why it failed, as references name it; `None` for success.
     failure: Option<ReferenceError>,
+    /// Whether the text is what a person said when they denied the call.
+    is_denial: bool,
     text: Redacted<String>,
 }
 
@@ -153,6 +155,9 @@ impl Transcript {
                 ToolVerdict::Deny => {
                     let failure = Some(ReferenceError::of_denial(decided.reason));
                     self.settle_effect(decided.effect, failure, decided.explanation.clone());
+                    if decided.reason == DecisionReason::ApprovalDenied {
+                        self.mark_denied(decided.effect);
+                    }
                 }
             },
             TapeEvent::Tool(ToolEvent::Finished(finished)) => {
@@ -366,10 +371,17 @@ impl Transcript {
     fn result_of(&self, call: &TranscriptCall) -> ChatMessage {
         let result = call.result.clone().unwrap_or_else(|| TranscriptResult {
             failure: Some(ReferenceError::Failed),
+            is_denial: false,
             text: NOT_RECORDED.into(),
         });
-        let status =
-            if result.failure.is_none() { ToolResultStatus::Succeeded } else { ToolResultStatus::Failed };
+        let status = match &result {
+            TranscriptResult { failure: None, .. } => ToolResultStatus::Succeeded,
+            // Edited arguments may repeat what a file or a page says.
+            TranscriptResult { is_denial: true, .. } if call.edited.is_none() => {
+                ToolResultStatus::DeniedByPerson
+            }
+            TranscriptResult { .. } => ToolResultStatus::Failed,
+        };
         let text = match &call.edited {
             None => result.text,
             Some(edited) => {
@@ -399,8 +411,13 @@ impl Transcript {
 
     fn settle(&mut self, key: CallKey, failure: Option<ReferenceError>, text: Redacted<String>) {
         if let Some(call) = self.call_mut(key) {
-            call.result = Some(TranscriptResult { failure, text });
+            call.result = Some(TranscriptResult { failure, is_denial: false, text });
         }
+    }
+
+    fn mark_denied(&mut self, effect: EffectId) {
+        let result = self.call_mut(CallKey::Effect(effect)).and_then(|call| call.result.as_mut());
+        result.into_iter().for_each(|result| result.is_denial = true);
     }
 
     /// Forgets the result of a call that a person is asked about again.
@@ -417,7 +434,8 @@ impl Transcript {
             ApprovalState::Approved => call.edited = resolved.edited.clone().or(call.edited.take()),
             ApprovalState::Withdrawn => {
                 let text = WITHDRAWN.into();
-                call.result = Some(TranscriptResult { failure: Some(ReferenceError::Denied), text });
+                let failure = Some(ReferenceError::Denied);
+                call.result = Some(TranscriptResult { failure, is_denial: false, text });
             }
             ApprovalState::Pending | ApprovalState::Denied | ApprovalState::Expired => {}
         }

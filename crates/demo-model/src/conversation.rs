@@ -58,7 +58,7 @@ pub(super) fn findings(messages: &[ChatMessage]) -> Vec<ToolFinding> {
                 tool: tool.clone(),
                 arguments: asked.get(call.0.as_str()).cloned().unwrap_or_default(),
                 text: text.expose().clone(),
-                failed: *status == ToolResultStatus::Failed,
+                failed: *status != ToolResultStatus::Succeeded,
             }),
         }
     }

@@ -202,6 +202,9 @@ pub enum ToolResultStatus {
     Succeeded,
     /// It failed, was denied, was cancelled, or nobody knows.
     Failed,
+    /// A person denied the call. The text has their words and nothing of others, so a model reads it as words of a person
+    /// and not as data.
+    DeniedByPerson,
 }
 
 /// Everything a provider needs for one answer.

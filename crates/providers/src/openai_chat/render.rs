@@ -173,10 +173,11 @@ fn message(message: &ChatMessage) -> Option<Value> {
             Some(json!({"role": "assistant", "content": content, "tool_calls": calls}))
         }
         ChatMessage::ToolResult { call, tool, text, status, delimiter } => {
-            let data = delimiter.enclose(&names::allowed(tool.as_str()), text.expose());
+            let data = || delimiter.enclose(&names::allowed(tool.as_str()), text.expose());
             let content = match status {
-                ToolResultStatus::Succeeded => data,
-                ToolResultStatus::Failed => format!("The tool did not succeed:\n{data}"),
+                ToolResultStatus::Succeeded => data(),
+                ToolResultStatus::Failed => format!("The tool did not succeed:\n{}", data()),
+                ToolResultStatus::DeniedByPerson => text.expose().clone(),
             };
             Some(json!({"role": "tool", "tool_call_id": call.0, "content": content}))
         }

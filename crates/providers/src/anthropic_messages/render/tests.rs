@@ -147,13 +147,15 @@ fn calls_and_results_are_paired_in_alternating_turns() {
         user("and hurry"),
         result("c1", "body", ToolResultStatus::Succeeded),
         result("c 2", " ", ToolResultStatus::Failed),
+        assistant("", vec![call("c3", "t", "{}")], None),
+        result("c3", "a person denied this call: keep it", ToolResultStatus::DeniedByPerson),
         assistant(" ", Vec::new(), None),
         user("Thanks"),
     ]);
     assert_eq!(
         found,
         json!([
-            {"role": "user", "content": [marked(text("Read"))]},
+            {"role": "user", "content": [text("Read")]},
             {"role": "assistant", "content": [
                 text("Let me."),
                 {"type": "tool_use", "id": "c1", "name": "a_b", "input": {"path": "x"}},
@@ -162,7 +164,12 @@ fn calls_and_results_are_paired_in_alternating_turns() {
             {"role": "user", "content": [
                 {"type": "tool_result", "tool_use_id": "c1", "content": data("t", "body")},
                 {"type": "tool_result", "tool_use_id": "c_2", "is_error": true, "content": "(nothing)"},
-                text("and hurry"),
+                marked(text("and hurry")),
+            ]},
+            {"role": "assistant", "content": [{"type": "tool_use", "id": "c3", "name": "t", "input": {}}]},
+            {"role": "user", "content": [
+                {"type": "tool_result", "tool_use_id": "c3", "is_error": true,
+                    "content": "a person denied this call: keep it"},
                 marked(text("Thanks")),
             ]},
         ])

@@ -107,13 +107,19 @@ impl RenderedTurns {
             ChatMessage::ToolResult { call, tool, text: output, status, delimiter } => {
                 let mut block = json!({"type": "tool_result", "tool_use_id": names::allowed(&call.0)});
                 let output = output.expose();
-                if *status == ToolResultStatus::Failed {
+                let has_failed = *status != ToolResultStatus::Succeeded;
+                if has_failed {
                     block["is_error"] = true.into();
                 }
                 if !is_blank(output) {
                     let origin = names::allowed(tool.as_str());
-                    block["content"] = delimiter.enclose(&origin, output).into();
-                } else if *status == ToolResultStatus::Failed {
+                    block["content"] = match status {
+                        ToolResultStatus::DeniedByPerson => output.as_str().into(),
+                        ToolResultStatus::Succeeded | ToolResultStatus::Failed => {
+                            delimiter.enclose(&origin, output).into()
+                        }
+                    };
+                } else if has_failed {
                     block["content"] = NOTHING_SAID.into();
                 }
                 let blocks = self.of(TurnRole::User);

@@ -128,6 +128,28 @@ fn a_round_with_tools_pairs_calls_and_results() {
 }
 
 #[test]
+fn words_of_a_person_who_denied_a_call_are_not_data() {
+    let request = request(vec![
+        ChatMessage::Assistant {
+            text: Redacted::default(),
+            calls: vec![rendered_call("c1", "edit_file", "{}")],
+            continuation: None,
+        },
+        ChatMessage::ToolResult {
+            call: CallId("c1".into()),
+            tool: ToolName::new("edit_file"),
+            text: "a person denied this call: keep the milk".into(),
+            status: ToolResultStatus::DeniedByPerson,
+            delimiter: DataDelimiter([1; 8]),
+        },
+    ]);
+    let rendered = rendered(&request, OutputCapField::MaxTokens);
+    let denied =
+        json!({"role": "tool", "tool_call_id": "c1", "content": "a person denied this call: keep the milk"});
+    assert_eq!(rendered["messages"].as_array().and_then(|all| all.last()), Some(&denied));
+}
+
+#[test]
 fn the_cap_goes_by_two_names() {
     let mut request = request(Vec::new());
     request.output_tokens_max = Some(9);

@@ -285,7 +285,7 @@ fn what_a_person_said_to_a_call_is_told_with_its_result() {
         &[start(), begin(), calls(1, &[asking("write")]), deny(11).note("not today").act()],
         "user: do it
          assistant:  [write {\"path\":\".\"}]
-         write Failed: a person denied this call: not today",
+         write DeniedByPerson: a person denied this call: not today",
     );
     check(
         &[start(), begin(), calls(1, &[asking("write").for_secs(60)]), wait(60), expire(11)],
