@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use palyra_admin::health::LiveChecks;
+use palyra_admin::prices::PublishedPrices;
 use palyra_api::{DaemonFacts, ModelChanges, ReloadHandle};
 use palyra_journal::{Derived, JournalStore};
 use palyra_policy::ToolCallPolicySnapshot;
@@ -40,8 +41,8 @@ use crate::system::SystemClock;
 use crate::tool_setup::{ToolContext, ToolSetup};
 use crate::vault::{OpenVault, VaultCredentials};
 use crate::{
-    idle_memory, journal_watch, listeners, logging, models, readiness, reload, secrets, stop, transports,
-    wiring,
+    idle_memory, journal_watch, listeners, logging, models, prices, readiness, reload, secrets, stop,
+    transports, wiring,
 };
 
 /// How the daemon is started.
@@ -189,7 +190,8 @@ async fn run(
     let directory = directory_of(&config, &keys).await?;
     let model = directory.default_model().to_string();
     let policies = policy_source(&tool_setup, &source, &dir);
-    let watched = reload::watched(config, directory, &policies);
+    let prices = prices_of(&config)?;
+    let watched = reload::watched(config, directory, prices, &policies);
     let (swap, seen) = watched.map_err(|error| StartRefusal::new(error.code(), &error))?;
     let sealing = seen.config.borrow().journal_sealing();
     let live_checks = live_checks(&tool_setup, &access.vault, EditedFiles::new(&source, &policies, &seen));
@@ -258,6 +260,11 @@ async fn directory_of(config: &Config, keys: &KeySources) -> Result<ModelDirecto
     directory.map_err(|errors| StartRefusal::new(ErrorCode::ConfigInvalid, &models::describe_all(&errors)))
 }
 
+/// Reads the prices; a catalogue with a mistake is refused as other settings are.
+fn prices_of(config: &Config) -> Result<PublishedPrices, StartRefusal> {
+    prices::load(config).map_err(|error| StartRefusal::new(ErrorCode::ConfigInvalid, &error))
+}
+
 fn started_by(args: &ServeArgs) -> StartedBy {
     if args.auto_started { StartedBy::Client } else { StartedBy::Operator }
 }
@@ -278,10 +285,11 @@ fn stop_when_idle(
     tokio::spawn(stop::on_idle(stop.clone(), open_connections, at_work, span));
 }
 
-/// Returns what decides over the daemon and may lie in a workspace: settings, policies and anchors.
+/// Returns what decides over the daemon and may lie in a workspace: settings, policies, prices and anchors.
 fn own_paths(source: &reload::ConfigSource, config: &Config) -> Vec<PathBuf> {
-    let named =
-        [config.policy_dir(), config.policy_shadow_dir()].into_iter().filter(|named| !named.is_empty());
+    let named = [config.policy_dir(), config.policy_shadow_dir(), config.prices_file()]
+        .into_iter()
+        .filter(|named| !named.is_empty());
     // The default folder holds nothing else. One in which somebody put a settings file may be a project's.
     let folder = config_dir(|name| source.environment.get(name).map(Into::into));
     let files = folder.into_iter().chain(source.file()).chain(source.policies_folder());
