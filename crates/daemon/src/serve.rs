@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use palyra_admin::health::LiveChecks;
-use palyra_admin::prices::PublishedPrices;
+use palyra_admin::prices::{CurrentPrices, PublishedPrices};
 use palyra_api::{DaemonFacts, ModelChanges, ReloadHandle};
 use palyra_journal::{Derived, JournalStore};
 use palyra_policy::ToolCallPolicySnapshot;
@@ -32,7 +32,7 @@ use crate::model_keys::KeySources;
 use crate::models::MissingSecret;
 use crate::policies::{PolicySource, own};
 use crate::refusal::{StartRefusal, chain};
-use crate::reload::ConfigReloader;
+use crate::reload::{ConfigReloader, ReloadReceivers};
 use crate::replacement::{ReplacementConditions, StartedBy};
 use crate::service_notices::ServiceNotices;
 use crate::state_lock::StateLock;
@@ -197,8 +197,7 @@ async fn run(
     let live_checks = live_checks(&tool_setup, &access.vault, EditedFiles::new(&source, &policies, &seen));
     let components = Arc::new(swap.known_to_the_rules(&tool_setup));
     let jobs = tool_setup.jobs.clone();
-    let watched =
-        ReloadedParts { models: seen.models, snapshots: seen.snapshots, policy: seen.policy, components };
+    let watched = ReloadedParts::new(&seen, components);
     let place = wiring::JournalPlace { state_dir: &dir, environment: &source.environment, sealing };
     let (journal, gateway) = start_gateway(place, tool_setup, access, watched).await?;
     let listeners = listeners::bind(&dir, &seen.config.borrow(), &source.environment)?;
@@ -320,6 +319,19 @@ struct ReloadedParts {
     snapshots: watch::Receiver<Arc<GatewayRuntimeConfigSnapshot>>,
     policy: watch::Receiver<Arc<ToolCallPolicySnapshot>>,
     components: Arc<dyn ComponentStore>,
+    prices: CurrentPrices,
+}
+
+impl ReloadedParts {
+    fn new(seen: &ReloadReceivers, components: Arc<dyn ComponentStore>) -> Self {
+        Self {
+            models: seen.models.clone(),
+            snapshots: seen.snapshots.clone(),
+            policy: seen.policy.clone(),
+            components,
+            prices: CurrentPrices::new(seen.prices.clone()),
+        }
+    }
 }
 
 /// Starts what a daemon does beside its calls, until it ends.
@@ -336,7 +348,7 @@ async fn start_gateway(
     place: wiring::JournalPlace<'_>,
     tool_setup: ToolSetup,
     SecretAccess { vault, credentials }: SecretAccess,
-    ReloadedParts { models, snapshots, policy, components }: ReloadedParts,
+    ReloadedParts { models, snapshots, policy, components, prices }: ReloadedParts,
 ) -> Result<(JournalStore, GatewayRuntimeState), StartRefusal> {
     let mut derived = Derived::Checked;
     loop {
@@ -367,7 +379,8 @@ async fn start_gateway(
         )
         .await;
         match palyra_runtime::gateway::start_with_policy(ports, policy.clone(), snapshots.clone()).await {
-            Ok(gateway) => {
+            Ok(mut gateway) => {
+                gateway.admin.usage = gateway.admin.usage.with_prices(prices);
                 credentials.belong_to(gateway.admin.access.local_principal());
                 tool_setup.memory.use_memory(Arc::new(gateway.admin.memories.clone()));
                 return Ok((journal, gateway));
