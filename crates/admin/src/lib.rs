@@ -18,6 +18,7 @@ pub mod memories;
 pub mod models;
 pub mod rules;
 pub mod postures;
+pub mod prices;
 pub mod project_rules;
 pub mod shadow_report;
 pub mod skills;

@@ -17,6 +17,7 @@ use crate::api_error::ApiError;
 use crate::files;
 use crate::operations::OperationHandlers;
 use crate::translate;
+use crate::usage;
 
 impl OperationHandlers {
     /// Answers `SendInput`.
@@ -80,7 +81,8 @@ impl OperationHandlers {
     pub async fn get_run(&self, caller: Caller, message: GetRunRequest) -> Result<GetRunResponse, ApiError> {
         let record = self.state.runs.get(caller, translate::id("run_id", &message.run_id)?).await?;
         let undone = self.state.runs.newest_undo(caller, record.run).await?.map(translate::run_undo);
-        Ok(GetRunResponse { run: Some(Run { undone, ..translate::run(&record) }) })
+        let cost = self.state.admin.usage.of_run(record.run).await?.map(usage::run_cost);
+        Ok(GetRunResponse { run: Some(Run { undone, cost, ..translate::run(&record) }) })
     }
 }
 

@@ -80,6 +80,9 @@ pub(crate) enum Verb {
     /// Open the web console, signed in
     #[command(hide = true)]
     Console(verbs::console::ConsoleArgs),
+    /// Show what models used and cost, with a bar for each row
+    #[command(hide = true)]
+    Usage(verbs::usage::UsageArgs),
     /// Show the daemon's log
     Logs(verbs::logs::LogsArgs),
     /// Check this installation

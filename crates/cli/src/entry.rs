@@ -82,6 +82,7 @@ async fn dispatch(context: &Context, verb: Verb) -> Result<Exit, Failure> {
             let client = context.connect().await?;
             verbs::console::run(context, &client, &args).await
         }
+        Verb::Usage(args) => verbs::usage::run(&context.output, &context.connect().await?, args).await,
         Verb::Logs(args) => verbs::logs::run(context, args).await,
         Verb::Doctor(args) => verbs::doctor::run(context, args).await,
         Verb::Config(verb) => verbs::config::run(context, verb).await,

@@ -18,6 +18,7 @@ pub(crate) mod doctor;
 pub(crate) mod admin;
 pub(crate) mod api;
 pub(crate) mod console;
+pub(crate) mod usage;
 
 mod attachments;
 mod ids;

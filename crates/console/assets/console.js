@@ -300,10 +300,6 @@ for (const choice of document.querySelectorAll("select[data-remember]")) {
 const head = document.querySelector("[data-head]");
 if (head) import("./proofs.js").then((proofs) => proofs.checkPage(head));
 
-// Without the chart its table says the same: uPlot does not begin where the browser names no valid language.
-const usage = document.querySelector("[data-usage]");
-if (usage) import("./usage.js").then((charts) => charts.drawUsage(usage)).catch(() => {});
-
 // Keys, where nobody types: j and k go through the rows, o opens one, c copies its link; a and d answer the card in focus.
 function step(by) {
   const rows = [...document.querySelectorAll("ol.tape > li")].filter((row) => row.offsetParent);

@@ -18,6 +18,8 @@ mod screens;
 mod actions;
 mod live_streams;
 mod run_export;
+mod usage_chart;
+mod usage_export;
 
 mod page;
 mod page_response;

@@ -8,6 +8,8 @@ pub(crate) const SIGN_OUT_PATH: &str = "/console/sign-out";
 pub(crate) const RUN_EVENTS_PATH: &str = "/console/runs/{run_id}/events";
 /// A run as a file.
 pub(crate) const RUN_EXPORT_PATH: &str = "/console/runs/{run_id}/export";
+/// Usage of models as a file.
+pub(crate) const USAGE_EXPORT_PATH: &str = "/console/usage/export";
 /// The list of attention.
 pub(crate) const ATTENTION_PATH: &str = "/console/events";
 /// Begins a conversation.

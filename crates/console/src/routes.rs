@@ -26,12 +26,13 @@ use crate::page_parts::refusal_body;
 use crate::page_response::{html_response, refusal_status, see_other};
 use crate::paths::{
     ASKED_PATH, ATTENTION_PATH, CONSISTENCY_PATH, ENTRY_PROOF_PATH, HOME_PATH, RUN_EVENTS_PATH,
-    RUN_EXPORT_PATH, SIGN_OUT_PATH,
+    RUN_EXPORT_PATH, SIGN_OUT_PATH, USAGE_EXPORT_PATH,
 };
 use crate::proof_data::{consistency, entry};
 use crate::run_export::run_export;
 use crate::screen_call::{ConsoleServices, PageSession, ScreenCall, ScreenTarget, SignedIn};
 use crate::screens::{SCREENS, ScreenSpec, asked_fragment};
+use crate::usage_export::usage_export;
 use crate::{actions::ConsoleAction, assets, login};
 
 /// Returns the routes of the console, for the HTTP server to mount.
@@ -67,6 +68,7 @@ fn router(services: &Arc<ConsoleServices>) -> Router {
         .route(ATTENTION_PATH, attention_route(Arc::clone(services)))
         .route(ASKED_PATH, part_route(Arc::clone(services), |call| asked_fragment(call).boxed()))
         .route(RUN_EXPORT_PATH, part_route(Arc::clone(services), |call| run_export(call).boxed()))
+        .route(USAGE_EXPORT_PATH, part_route(Arc::clone(services), |call| usage_export(call).boxed()))
         .route(CONSISTENCY_PATH, part_route(Arc::clone(services), |call| consistency(call).boxed()))
         .route(ENTRY_PROOF_PATH, part_route(Arc::clone(services), |call| entry(call).boxed()))
         .route(&format!("{CONSOLE_LOGIN_PATH}{{code}}"), link_route(Arc::clone(services)))
@@ -74,9 +76,6 @@ fn router(services: &Arc<ConsoleServices>) -> Router {
         .route(assets::STYLE_PATH, get(assets::style))
         .route(assets::SCRIPT_PATH, get(assets::script))
         .route(assets::PROOFS_SCRIPT_PATH, get(assets::proofs_script))
-        .route(assets::USAGE_SCRIPT_PATH, get(assets::usage_script))
-        .route(assets::CHART_SCRIPT_PATH, get(assets::chart_script))
-        .route(assets::CHART_STYLE_PATH, get(assets::chart_style))
         .route("/console/", get(async || see_other(HOME_PATH)))
         .fallback(no_page)
         .method_not_allowed_fallback(no_page)

@@ -7,12 +7,13 @@ use axum::response::Response;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use palyra_api::ApiError;
 use palyra_screen_text::short_id;
+use palyra_usage_view::run_cost_words;
 use palyra_wire::v1;
 
 use crate::assets::STYLE;
 use crate::screen_call::ScreenCall;
 use crate::tape_row::tape_rows;
-use crate::wording::{exact_time, line_or, run_mark};
+use crate::wording::{exact_time, line, line_or, run_mark};
 
 /// Entries that are read at once.
 const ENTRIES_READ_MAX: u32 = 500;
@@ -98,6 +99,7 @@ fn facts(run: &v1::Run) -> Markup {
             dt { "Started" } dd { (exact_time(run.created.as_ref())) }
             dt { "Last entry" } dd { (exact_time(run.updated.as_ref())) }
             dt { "Tokens" } dd { (usage.input_tokens) " in, " (usage.output_tokens) " out" }
+            @if let Some(cost) = run.cost.as_ref().and_then(run_cost_words) { dt { "Cost" } dd { (line(&cost)) } }
         }
     }
 }

@@ -9,6 +9,7 @@ use palyra_types::ErrorCode;
 use crate::config::{self, Config, ListExtent, ValueOrigin};
 use crate::model_keys::KeySources;
 use crate::models::{self, MissingSecret};
+use crate::prices;
 use crate::refusal::{chain, in_this_environment};
 
 /// What was found.
@@ -45,6 +46,7 @@ pub fn check_configuration(explicit: Option<&Path>, environment: &BTreeMap<Strin
             let mut findings = check_folders(&config);
             findings.extend(check_models(&config, environment));
             findings.extend(check_certificate(&config));
+            findings.extend(check_prices(&config));
             CheckVerdict { file, findings, more: ListExtent::No }
         }
         Err(mistakes) => {
@@ -91,6 +93,17 @@ fn check_certificate(config: &Config) -> Option<ConfigFinding> {
         message: format!("{}: `{KEY}`: {error}", origin.place()),
         origin: Some(origin),
         key: Some(KEY.to_owned()),
+    })
+}
+
+/// Finds a price catalogue that a start refuses.
+fn check_prices(config: &Config) -> Option<ConfigFinding> {
+    let error = prices::load(config).err()?;
+    Some(ConfigFinding {
+        code: ErrorCode::ConfigInvalid,
+        message: error.to_string(),
+        origin: Some(error.origin),
+        key: Some(prices::PRICES_KEY.to_owned()),
     })
 }
 
@@ -166,6 +179,26 @@ mod tests {
         assert_eq!(verdict.findings.len(), 1, "{verdict:?}");
         assert!(verdict.findings[0].message.contains(":2:"), "{verdict:?}");
         assert!(verdict.findings[0].message.contains("/nowhere/c.pem holds no certificate"), "{verdict:?}");
+    }
+
+    #[test]
+    fn a_price_catalogue_that_a_start_refuses_is_a_mistake() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("palyra.toml");
+        let prices = folder.path().join("prices.toml");
+        let check = |text: &str| {
+            std::fs::write(&prices, text).expect("written");
+            std::fs::write(&file, format!("prices.file = \"{}\"\n", prices.display())).expect("written");
+            check_configuration(Some(&file), &environment(&[]))
+        };
+        let verdict = check("currency = \"EUR\"\n\n[[prices]]\n");
+        assert_eq!(verdict.findings.len(), 1, "{verdict:?}");
+        let finding = &verdict.findings[0];
+        assert_eq!((finding.code, finding.key.as_deref()), (ErrorCode::ConfigInvalid, Some("prices.file")));
+        for part in [":1:15: `prices.file`", "prices.toml: line 3 of", "unknown key `prices`", "known keys"] {
+            assert!(finding.message.contains(part), "{part}: {}", finding.message);
+        }
+        assert_eq!(check("currency = \"EUR\"\n").findings, []);
     }
 
     #[test]

@@ -217,6 +217,12 @@ impl Config {
         self.text("policy.shadow_dir")
     }
 
+    /// Returns the file of the price catalogue; empty for none.
+    #[must_use]
+    pub fn prices_file(&self) -> &str {
+        self.text("prices.file")
+    }
+
     /// Returns the tools that a setting of standing treatment names.
     pub(crate) fn posture_tools(&self, key: &str) -> &[String] {
         self.list(key)

@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use palyra_admin::health::{CheckLevel, HealthCheck};
+use palyra_admin::prices::PublishedPrices;
 use palyra_policy::ToolCallPolicySnapshot;
 use tokio::sync::watch;
 
 use crate::config::Config;
 use crate::policies::PolicySource;
-use crate::reload::{ConfigSource, ReloadReceivers};
+use crate::prices;
+use crate::reload::{ConfigSource, PRICES_CHANGED, ReloadReceivers};
 
 /// Keys that a check names, at most.
 const KEYS_TOLD_MAX: usize = 4;
@@ -20,6 +22,7 @@ pub(crate) struct EditedFiles {
     pub(crate) policies: PolicySource,
     pub(crate) config: watch::Receiver<Arc<Config>>,
     pub(crate) policy: watch::Receiver<Arc<ToolCallPolicySnapshot>>,
+    pub(crate) prices: watch::Receiver<PublishedPrices>,
 }
 
 impl EditedFiles {
@@ -29,20 +32,20 @@ impl EditedFiles {
             policies: policies.clone(),
             config: seen.config.clone(),
             policy: seen.policy.clone(),
+            prices: seen.prices.clone(),
         }
     }
 
     /// Reads the configuration again and compares it with the one in force.
     pub(crate) fn configuration(&self) -> HealthCheck {
         let name = "configuration_file";
-        let found = match self.source.load() {
-            Err(mistakes) => {
-                let first = mistakes.lines().into_iter().next().unwrap_or_default();
+        let found = match self.changed() {
+            Err(first) => {
                 let found = format!("a reload would refuse it: {first}");
                 let mend = "correct it; `palyra config check` lists each mistake";
                 return HealthCheck { name, level: CheckLevel::Warning, found, mend };
             }
-            Ok(now) => now.changed_keys(&self.config.borrow()),
+            Ok(changed) => changed,
         };
         if found.is_empty() {
             return HealthCheck { name, level: CheckLevel::Ok, found: "as in force".to_owned(), mend: "" };
@@ -54,6 +57,18 @@ impl EditedFiles {
         }
         let found = format!("edited, not applied yet: {told}");
         HealthCheck { name, level: CheckLevel::Warning, found, mend: "`palyra config reload`" }
+    }
+
+    /// Returns the settings that a reload would change, else the first mistake.
+    fn changed(&self) -> Result<Vec<String>, String> {
+        let first = |lines: Vec<String>| lines.into_iter().next().unwrap_or_default();
+        let now = self.source.load().map_err(|mistakes| first(mistakes.lines()))?;
+        let mut changed = now.changed_keys(&self.config.borrow());
+        let prices = prices::load(&now).map_err(|error| error.to_string())?;
+        if changed.is_empty() && !prices.is_same_as(&self.prices.borrow()) {
+            changed.push(PRICES_CHANGED.to_owned());
+        }
+        Ok(changed)
     }
 
     /// Reads the policies again and compares them with those in force.

@@ -27,6 +27,8 @@ mod replacement;
 mod policies;
 mod examine_policies;
 
+mod prices;
+
 mod workspaces;
 
 mod components;

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use palyra_admin::health::{CheckLevel, HealthCheck};
+use palyra_admin::prices::PublishedPrices;
 use palyra_api::{ConfigFact, ReloadError, ReloadReport, ReloadRequest};
 use palyra_policy::ToolCallPolicySnapshot;
 use palyra_runtime::{GatewayRuntimeConfigSnapshot, ModelDirectory};
@@ -22,7 +23,7 @@ use crate::policies::{self, LoadPoliciesError, LoadedPolicies, PolicySource};
 use crate::refusal::chain;
 use crate::service_notices::ServiceNotices;
 use crate::tool_setup::ToolSetup;
-use crate::{components, models, secrets, wiring};
+use crate::{components, models, prices, secrets, wiring};
 
 /// Where the configuration comes from.
 #[derive(Clone)]
@@ -61,6 +62,7 @@ pub(crate) struct ReloadTargets {
     pub(crate) checks: watch::Sender<Arc<Vec<HealthCheck>>>,
     pub(crate) config: watch::Sender<Arc<Config>>,
     pub(crate) policy: watch::Sender<Arc<ToolCallPolicySnapshot>>,
+    pub(crate) prices: watch::Sender<PublishedPrices>,
 }
 
 impl ReloadTargets {
@@ -83,13 +85,15 @@ pub(crate) struct ReloadReceivers {
     pub(crate) checks: watch::Receiver<Arc<Vec<HealthCheck>>>,
     pub(crate) config: watch::Receiver<Arc<Config>>,
     pub(crate) policy: watch::Receiver<Arc<ToolCallPolicySnapshot>>,
+    pub(crate) prices: watch::Receiver<PublishedPrices>,
 }
 
-/// Puts a configuration, its models and its policies where they can be watched and replaced. Policies that are not
+/// Puts a configuration, its models, prices and policies where they can be watched and replaced. Policies that are not
 /// valid leave a daemon that denies every call, and says so.
 pub(crate) fn watched(
     config: Config,
     directory: ModelDirectory,
+    prices: PublishedPrices,
     policies: &PolicySource,
 ) -> Result<(ReloadTargets, ReloadReceivers), LoadPoliciesError> {
     let snapshot = wiring::snapshot(&config);
@@ -111,6 +115,7 @@ pub(crate) fn watched(
     let (facts, facts_seen) = watch::channel(Arc::new(wiring::facts_of(&config)));
     let (checks, checks_seen) = watch::channel(Arc::new(checks));
     let (config, config_seen) = watch::channel(Arc::new(config));
+    let (prices, prices_seen) = watch::channel(prices);
     let seen = ReloadReceivers {
         models: models_seen,
         snapshots: snapshots_seen,
@@ -118,8 +123,9 @@ pub(crate) fn watched(
         checks: checks_seen,
         config: config_seen,
         policy: policy_seen,
+        prices: prices_seen,
     };
-    Ok((ReloadTargets { models, snapshots, facts, checks, config, policy }, seen))
+    Ok((ReloadTargets { models, snapshots, facts, checks, config, policy, prices }, seen))
 }
 
 /// Reads the configuration again when told to.
@@ -180,7 +186,7 @@ impl ConfigReloader {
     }
 
     async fn reload(&self) -> Result<ReloadReport, ReloadError> {
-        let (config, directory, policy) = match self.validate().await {
+        let ValidConfig { config, directory, policy, prices } = match self.validate().await {
             Ok(valid) => valid,
             Err(refused) => {
                 // The policies that are in force stay so, or stay closed.
@@ -198,11 +204,17 @@ impl ConfigReloader {
         if self.swap.policy.borrow().digest() != policy.digest() {
             changed.push(POLICIES_CHANGED.to_owned());
         }
+        if !self.swap.prices.borrow().is_same_as(&prices)
+            && !changed.iter().any(|key| key == prices::PRICES_KEY)
+        {
+            changed.push(PRICES_CHANGED.to_owned());
+        }
         let needs_restart = needs_restart(&config, &self.at_start);
         secrets::know(&config, &self.source.environment);
         // Models first: a run that begins in between must find those that its snapshot names.
         self.swap.models.send_replace(Arc::new(directory));
         self.swap.policy.send_replace(policy);
+        self.swap.prices.send_replace(prices);
         self.swap.snapshots.send_replace(Arc::new(snapshot));
         self.swap.facts.send_replace(Arc::new(wiring::facts_of(&config)));
         let checks = [in_force_check(&digest, &needs_restart), policy_check];
@@ -215,14 +227,23 @@ impl ConfigReloader {
         Ok(ReloadReport { digest, changed, needs_restart })
     }
 
-    async fn validate(&self) -> Result<(Config, ModelDirectory, LoadedPolicies), ReloadError> {
+    async fn validate(&self) -> Result<ValidConfig, ReloadError> {
         let config = self.source.load().map_err(|wrong| invalid(wrong.lines()))?;
         let directory = models::build(&config, &self.keys, MissingSecret::Refused).await;
         let lines = |errors: Vec<models::ModelsError>| errors.iter().map(|error| chain(error)).collect();
         let directory = directory.map_err(|errors| invalid(lines(errors)))?;
         let policy = self.policies.load(&config).map_err(|error| invalid(error.lines()))?;
-        Ok((config, directory, policy))
+        let prices = prices::load(&config).map_err(|error| invalid(vec![error.to_string()]))?;
+        Ok(ValidConfig { config, directory, policy, prices })
     }
+}
+
+/// A configuration with all that was made of it.
+struct ValidConfig {
+    config: Config,
+    directory: ModelDirectory,
+    policy: LoadedPolicies,
+    prices: PublishedPrices,
 }
 
 fn invalid(mistakes: Vec<String>) -> ReloadError {
@@ -238,6 +259,9 @@ fn needs_restart(config: &Config, at_start: &Config) -> Vec<String> {
 
 /// What is told to have changed where other policies are in force than before.
 const POLICIES_CHANGED: &str = "policies";
+
+/// What has changed where the file of prices has other content than before.
+pub(crate) const PRICES_CHANGED: &str = "prices";
 
 const CHECK_NAME: &str = "configuration";
 

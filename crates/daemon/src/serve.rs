@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use palyra_admin::health::LiveChecks;
+use palyra_admin::prices::{CurrentPrices, PublishedPrices};
 use palyra_api::{DaemonFacts, ModelChanges, ReloadHandle};
 use palyra_journal::{Derived, JournalStore};
 use palyra_policy::ToolCallPolicySnapshot;
@@ -31,7 +32,7 @@ use crate::model_keys::KeySources;
 use crate::models::MissingSecret;
 use crate::policies::{PolicySource, own};
 use crate::refusal::{StartRefusal, chain};
-use crate::reload::ConfigReloader;
+use crate::reload::{ConfigReloader, ReloadReceivers};
 use crate::replacement::{ReplacementConditions, StartedBy};
 use crate::service_notices::ServiceNotices;
 use crate::state_lock::StateLock;
@@ -40,8 +41,8 @@ use crate::system::SystemClock;
 use crate::tool_setup::{ToolContext, ToolSetup};
 use crate::vault::{OpenVault, VaultCredentials};
 use crate::{
-    idle_memory, journal_watch, listeners, logging, models, readiness, reload, secrets, stop, transports,
-    wiring,
+    idle_memory, journal_watch, listeners, logging, models, prices, readiness, reload, secrets, stop,
+    transports, wiring,
 };
 
 /// How the daemon is started.
@@ -189,14 +190,14 @@ async fn run(
     let directory = directory_of(&config, &keys).await?;
     let model = directory.default_model().to_string();
     let policies = policy_source(&tool_setup, &source, &dir);
-    let watched = reload::watched(config, directory, &policies);
+    let prices = prices_of(&config)?;
+    let watched = reload::watched(config, directory, prices, &policies);
     let (swap, seen) = watched.map_err(|error| StartRefusal::new(error.code(), &error))?;
     let sealing = seen.config.borrow().journal_sealing();
     let live_checks = live_checks(&tool_setup, &access.vault, EditedFiles::new(&source, &policies, &seen));
     let components = Arc::new(swap.known_to_the_rules(&tool_setup));
     let jobs = tool_setup.jobs.clone();
-    let watched =
-        ReloadedParts { models: seen.models, snapshots: seen.snapshots, policy: seen.policy, components };
+    let watched = ReloadedParts::new(&seen, components);
     let place = wiring::JournalPlace { state_dir: &dir, environment: &source.environment, sealing };
     let (journal, gateway) = start_gateway(place, tool_setup, access, watched).await?;
     let listeners = listeners::bind(&dir, &seen.config.borrow(), &source.environment)?;
@@ -258,6 +259,11 @@ async fn directory_of(config: &Config, keys: &KeySources) -> Result<ModelDirecto
     directory.map_err(|errors| StartRefusal::new(ErrorCode::ConfigInvalid, &models::describe_all(&errors)))
 }
 
+/// Reads the prices; a catalogue with a mistake is refused as other settings are.
+fn prices_of(config: &Config) -> Result<PublishedPrices, StartRefusal> {
+    prices::load(config).map_err(|error| StartRefusal::new(ErrorCode::ConfigInvalid, &error))
+}
+
 fn started_by(args: &ServeArgs) -> StartedBy {
     if args.auto_started { StartedBy::Client } else { StartedBy::Operator }
 }
@@ -278,10 +284,11 @@ fn stop_when_idle(
     tokio::spawn(stop::on_idle(stop.clone(), open_connections, at_work, span));
 }
 
-/// Returns what decides over the daemon and may lie in a workspace: settings, policies and anchors.
+/// Returns what decides over the daemon and may lie in a workspace: settings, policies, prices and anchors.
 fn own_paths(source: &reload::ConfigSource, config: &Config) -> Vec<PathBuf> {
-    let named =
-        [config.policy_dir(), config.policy_shadow_dir()].into_iter().filter(|named| !named.is_empty());
+    let named = [config.policy_dir(), config.policy_shadow_dir(), config.prices_file()]
+        .into_iter()
+        .filter(|named| !named.is_empty());
     // The default folder holds nothing else. One in which somebody put a settings file may be a project's.
     let folder = config_dir(|name| source.environment.get(name).map(Into::into));
     let files = folder.into_iter().chain(source.file()).chain(source.policies_folder());
@@ -312,6 +319,19 @@ struct ReloadedParts {
     snapshots: watch::Receiver<Arc<GatewayRuntimeConfigSnapshot>>,
     policy: watch::Receiver<Arc<ToolCallPolicySnapshot>>,
     components: Arc<dyn ComponentStore>,
+    prices: CurrentPrices,
+}
+
+impl ReloadedParts {
+    fn new(seen: &ReloadReceivers, components: Arc<dyn ComponentStore>) -> Self {
+        Self {
+            models: seen.models.clone(),
+            snapshots: seen.snapshots.clone(),
+            policy: seen.policy.clone(),
+            components,
+            prices: CurrentPrices::new(seen.prices.clone()),
+        }
+    }
 }
 
 /// Starts what a daemon does beside its calls, until it ends.
@@ -328,7 +348,7 @@ async fn start_gateway(
     place: wiring::JournalPlace<'_>,
     tool_setup: ToolSetup,
     SecretAccess { vault, credentials }: SecretAccess,
-    ReloadedParts { models, snapshots, policy, components }: ReloadedParts,
+    ReloadedParts { models, snapshots, policy, components, prices }: ReloadedParts,
 ) -> Result<(JournalStore, GatewayRuntimeState), StartRefusal> {
     let mut derived = Derived::Checked;
     loop {
@@ -359,7 +379,8 @@ async fn start_gateway(
         )
         .await;
         match palyra_runtime::gateway::start_with_policy(ports, policy.clone(), snapshots.clone()).await {
-            Ok(gateway) => {
+            Ok(mut gateway) => {
+                gateway.admin.usage = gateway.admin.usage.with_prices(prices);
                 credentials.belong_to(gateway.admin.access.local_principal());
                 tool_setup.memory.use_memory(Arc::new(gateway.admin.memories.clone()));
                 return Ok((journal, gateway));

@@ -55,6 +55,7 @@ documents! {
     "sandbox"
     "skills"
     "tools"
+    "usage"
     "vault"
     "verify"
 }

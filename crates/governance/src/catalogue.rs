@@ -80,6 +80,15 @@ impl PriceCatalogue {
         Ok(Self { currency: content.currency, prices, digest })
     }
 
+    /// Returns the catalogue that ships.
+    #[must_use]
+    pub fn shipped() -> Self {
+        match Self::parse(SHIPPED_CATALOGUE) {
+            Ok(catalogue) => catalogue,
+            Err(error) => unreachable!("the shipped catalogue is valid: {error}"),
+        }
+    }
+
     /// Returns the currency of its prices.
     #[must_use]
     pub fn currency(&self) -> CurrencyCode {

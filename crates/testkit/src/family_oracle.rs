@@ -11,6 +11,8 @@ mod usage;
 mod waits;
 mod tape_entry;
 
+pub use usage::SamplePrices;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use palyra_ports::read_usage::UsageReport;

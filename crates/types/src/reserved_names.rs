@@ -4,7 +4,7 @@
 //! line holds each verb to that.
 
 /// The names.
-pub const RESERVED_TOOL_NAMES: [&str; 50] = [
+pub const RESERVED_TOOL_NAMES: [&str; 51] = [
     "serve",
     "init",
     "chat",
@@ -20,6 +20,7 @@ pub const RESERVED_TOOL_NAMES: [&str; 50] = [
     "status",
     "console",
     "logs",
+    "usage",
     "doctor",
     "explain",
     "version",

@@ -30,6 +30,7 @@ pub(crate) fn run(record: &RunRecord) -> v1::Run {
         input_preview: record.input_preview.expose().clone(),
         delivery: names::input_delivery(record.delivery),
         undone: None,
+        cost: None,
     }
 }
 

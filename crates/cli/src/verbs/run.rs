@@ -4,7 +4,8 @@ use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use palyra_types::ErrorCode;
+use palyra_client::Client;
+use palyra_types::{ErrorCode, RunId};
 use palyra_wire::v1;
 
 use super::attachments;
@@ -14,12 +15,13 @@ use super::start_run::{
     RunChoice, note_other_model, note_unapplied_images, start, with_choice, workspace_root,
 };
 use crate::context::Context;
-use crate::drive::{InteractionMode, TerminalSession, drive};
+use crate::drive::{FollowedRun as _, InteractionMode, TerminalSession, drive};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use palyra_run_view::{EchoMode, GrantSession, OfferScope};
 use palyra_screen_text::shell_word;
-use palyra_terminal::{NoteKind, PromptReader};
+use palyra_terminal::{NoteKind, Output, PromptReader};
+use palyra_usage_view::finished_cost;
 
 /// More than the daemon takes, so that its limit is the one that speaks.
 const STDIN_BYTES_MAX: u64 = 4 * 1024 * 1024;
@@ -125,19 +127,27 @@ pub(crate) async fn run(context: &Context, args: RunArgs) -> Result<Exit, Failur
         time_limit: args.timeout.map(Duration::from_secs),
         ..TerminalSession::new(&context.output, &context.interrupts, person, args.json.into(), EchoMode::No)
     };
-    let steered = args.steer;
     let opened = |opened: &v1::Opened| {
         note_other_model(context, &args.choice, &opened.model);
         note_unapplied_images(context, &opened.notes);
-        if steered {
+        if args.steer {
             context.output.note(NoteKind::Info, handed_over(opened));
         }
     };
     let ended = drive(&mut followed, seat, opened).await;
+    note_cost(&context.output, &client, followed.run().filter(|_| !args.json)).await;
     match &args.session {
         Some(name) => ended.map_err(|failure| failure.naming_session(name)),
         None => ended,
     }
+}
+
+/// Adds the cost of a run that was watched to its end, where it is known.
+async fn note_cost(output: &Output, client: &Client, run: Option<RunId>) {
+    let Some(run) = run.filter(|_| output.is_watched()) else { return };
+    // The run is over and was shown: a daemon that left since takes only this line away.
+    let cost = client.get_run(run).await.ok().and_then(|run| finished_cost(&run));
+    cost.iter().for_each(|cost| output.note(NoteKind::Info, &format!("cost {cost}")));
 }
 
 /// Returns how the input meets the session's active run.

@@ -32,6 +32,7 @@ use palyra_run_view::{
 use palyra_screen_text::clean_line;
 use palyra_screen_text::{count, shell_word, short_id};
 use palyra_terminal::{NoteKind, PromptReader};
+use palyra_usage_view::run_cost_words;
 
 /// Entries of a tape's end among which the last request to a model is looked for.
 const LAST_ENTRIES_MAX: u32 = 400;
@@ -331,6 +332,7 @@ async fn show(
         ("created", date(run.created)),
         ("updated", date(run.updated)),
         ("used", used),
+        ("cost", run.cost.as_ref().and_then(run_cost_words).unwrap_or_default()),
         ("entries", run.last_tape_seq.to_string()),
         ("undone", run.undone.as_ref().map(undone).unwrap_or_default()),
         ("bookmarks", bookmarks_of(client, &run.run_id).await?),

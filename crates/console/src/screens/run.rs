@@ -6,6 +6,7 @@ use futures::FutureExt;
 use maud::{Markup, html};
 use palyra_api::ApiError;
 use palyra_screen_text::{count, short_id};
+use palyra_usage_view::run_cost_words;
 use palyra_wire::v1;
 
 use super::ScreenSpec;
@@ -127,6 +128,7 @@ fn header(run: &v1::Run, now: i64) -> Markup {
                 (usage.input_tokens) " tokens in, " (usage.output_tokens) " out"
                 @if usage.estimated { " (estimated)" }
             }
+            @if let Some(cost) = run.cost.as_ref().and_then(run_cost_words) { dt { "Cost" } dd { (line(&cost)) } }
             @if !run.error_code.is_empty() { dt { "Error" } dd { code { (line(&run.error_code)) } } }
         }
     }

@@ -106,7 +106,9 @@ fn unusable_text(setting: &str, text: &str) -> Option<String> {
         "http.public_url" if PublicOrigin::parse(text).is_none() => {
             "takes a URL without a path, such as https://palyra.example"
         }
-        "http.tls_cert" | "http.tls_key" if !text.starts_with('/') => "takes an absolute path",
+        "http.tls_cert" | "http.tls_key" | "prices.file" if !text.starts_with('/') => {
+            "takes an absolute path"
+        }
         _ => return None,
     };
     Some(told.to_owned())

@@ -1,4 +1,4 @@
-//! Places of this host that settings name: where programs lie, what commands may read, and files with keys.
+//! Places of this host that settings name: where programs lie, what commands may read, and files with keys or prices.
 //!
 //! Owns which settings these are. Invariant: a place that somebody else could have written is a mistake, as the file of
 //! settings itself would be. Begin at [`check_all`].
@@ -14,7 +14,7 @@ use crate::trusted_place;
 /// Settings that list places.
 const LISTS: [&str; 2] = ["commands.path", "commands.readable"];
 /// Settings that name one file.
-const FILES: [&str; 2] = ["http.tls_cert", "http.tls_key"];
+const FILES: [&str; 3] = ["http.tls_cert", "http.tls_key", "prices.file"];
 /// What a key begins with that is in a file.
 const KEY_FILE: &str = "file:";
 

@@ -23,12 +23,13 @@ impl Rig {
         let source = ConfigSource { explicit: Some(file), environment: BTreeMap::new(), flags: Vec::new() };
         let config = source.load().expect("valid");
         let directory = models::build(&config, &no_vault(), MissingSecret::Awaited).await.expect("models");
+        let prices = prices::load(&config).expect("prices");
         let policies = PolicySource {
             shipped: palyra_policy::ToolPolicyRules::shipped(),
             tools: Arc::new(palyra_tools::BuiltinTools::new()),
             folder: source.policies_folder(),
         };
-        let (swap, seen) = watched(config, directory, &policies).expect("a policy");
+        let (swap, seen) = watched(config, directory, prices, &policies).expect("a policy");
         let (handle, requests) = ReloadHandle::channel();
         let hangups = signal(SignalKind::user_defined2()).expect("a signal");
         let reloader = ConfigReloader::new(source, policies, no_vault(), swap, ServiceNotices::none());
@@ -173,8 +174,32 @@ async fn a_daemon_that_begins_with_bad_policies_denies_everything_until_they_are
         tools: Arc::new(palyra_tools::BuiltinTools::new()),
         folder: source.policies_folder(),
     };
-    let (_swap, seen) = watched(config, directory, &source).expect("a policy");
+    let (_swap, seen) = watched(config, directory, PublishedPrices::shipped(), &source).expect("a policy");
     assert!(seen.policy.borrow().policies().is_empty());
     let check = seen.checks.borrow()[1].clone();
     assert!(check.level == CheckLevel::Error && check.found.contains("PLY-4201"), "{check:?}");
+}
+
+#[tokio::test]
+async fn prices_are_read_again_and_a_catalogue_with_a_mistake_leaves_the_old_one() {
+    let rig = Rig::start("").await;
+    let file = rig.folder.path().join("prices.toml");
+    let settings = format!("prices.file = \"{}\"", file.display());
+    let published = || rig.seen.prices.borrow().clone();
+    let shipped = published();
+    std::fs::write(&file, "currency = \"EUR\"\n").expect("written");
+    assert_eq!(rig.reload(&settings).await.expect("taken").changed, ["prices.file"]);
+    let first = published();
+    assert!(!first.is_same_as(&shipped));
+    assert!(rig.reload(&settings).await.expect("taken").changed.is_empty());
+    std::fs::write(&file, "currency = \"CHF\"\n").expect("written");
+    assert_eq!(rig.reload(&settings).await.expect("taken").changed, ["prices"]);
+    let second = published();
+    assert!(!second.is_same_as(&first));
+    std::fs::write(&file, "currency = \"chf\"\n").expect("written");
+    let refused = rig.reload(&settings).await.expect_err("refused").to_string();
+    assert!(refused.contains("prices.toml: line 1 of the price catalogue: `currency` needs"), "{refused}");
+    assert!(published().is_same_as(&second));
+    rig.reload("").await.expect("taken");
+    assert!(published().is_same_as(&shipped));
 }

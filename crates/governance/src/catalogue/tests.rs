@@ -52,7 +52,8 @@ fn one_price(lines: &str) -> String {
 
 #[test]
 fn the_shipped_catalogue_is_read_and_names_no_provider_but_the_built_in_one() {
-    let shipped = PriceCatalogue::parse(SHIPPED_CATALOGUE).unwrap();
+    let shipped = PriceCatalogue::shipped();
+    assert_eq!(PriceCatalogue::parse(SHIPPED_CATALOGUE).as_ref(), Ok(&shipped));
     assert_eq!(input_price(&shipped, "demo/demo", on(NEW_YEAR)), Some(0));
     let models: Vec<String> = shipped.prices.keys().map(ToString::to_string).collect();
     assert_eq!(models, ["demo/*"]);
@@ -74,6 +75,21 @@ fn the_price_of_a_day_is_the_one_that_is_valid_on_it() {
         assert_eq!(input_price(&catalogue, model, time), input, "{model} at {time:?}");
     }
     assert_eq!(on(NEW_YEAR).0 / DAY_MICROS, i64::from(NEW_YEAR));
+}
+
+#[test]
+fn the_documented_example_is_read_and_its_models_are_priced() {
+    let page = include_str!("../../../../docs/usage.md");
+    let example = page.split("```toml").nth(2).and_then(|rest| rest.split("```").next()).unwrap();
+    let catalogue = PriceCatalogue::parse(example).unwrap();
+    assert_eq!(catalogue.currency().to_string(), "EUR");
+    for (model, price) in
+        [("acme/large", 3_000_000), ("acme/other", 500_000), ("local/any", 0), ("demo/demo", 0)]
+    {
+        assert_eq!(input_price(&catalogue, model, on(NEW_YEAR)), Some(price), "{model}");
+    }
+    assert_eq!(input_price(&catalogue, "acme/large", on(NEW_YEAR + 365)), Some(2_500_000));
+    assert_eq!(input_price(&catalogue, "unknown/m", on(NEW_YEAR)), None);
 }
 
 #[test]

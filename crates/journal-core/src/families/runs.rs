@@ -36,7 +36,7 @@ use stored_numbers::{
 pub(super) use stored_numbers::{stored_surface, surface_from_stored};
 use usage::UsageShareFacts;
 pub use usage::{RunUsage, UsageShare};
-pub use usage_queries::{PastUsage, usage_report};
+pub use usage_queries::{PastUsage, usage_of_run, usage_report};
 
 /// The family.
 pub struct RunFamily;
@@ -166,7 +166,7 @@ fn idempotency_key(principal: PrincipalId, digest: IdempotencyDigest) -> IndexKe
 impl Family for RunFamily {
     const TABLE: &'static FamilyTable = &FamilyTable {
         name: "run",
-        version: 3,
+        version: 4,
         indexes: &[
             FamilyIndex { name: "by_run", rows_per_key: RowsPerKey::One },
             FamilyIndex { name: "by_idempotency", rows_per_key: RowsPerKey::One },

@@ -41,7 +41,7 @@ use palyra_ports::read_records::{RunFilter, RunQuery, SessionFilter, SessionQuer
 use palyra_ports::read_usage::{UsageQuery, UsageReport};
 use palyra_ports::{AppendTape, EraseError, EraseJournal, ErasureOrder, ErasureSubject, NewEntry};
 use palyra_testkit::FixedEntropy;
-use palyra_testkit::family_oracle::FamilyOracle;
+use palyra_testkit::family_oracle::{FamilyOracle, SamplePrices};
 use palyra_testkit::journal_suite::project_rules::accepted;
 use palyra_testkit::journal_suite::random_appends::RandomAppends;
 use palyra_testkit::journal_suite::{
@@ -115,7 +115,7 @@ fn answers(rows: &mut dyn RowStore, entries: &Entries) -> Result<Answers, StoreF
     let joined = joined.collect::<Result<Vec<_>, _>>()?;
     Ok(Answers::from([
         ("input_key", lines(joined, |_| String::new())),
-        ("run", runs_text(all_runs(rows, entries)?, &runs::usage_report(rows, &ALL_USAGE)?)),
+        ("run", runs_text(all_runs(rows, entries)?, &runs::usage_report(rows, &ALL_USAGE, &SamplePrices)?)),
         ("session", lines(all_sessions(rows, entries)?, names_of)),
         ("approval", lines(all_approvals(rows, &mut log)?, |one| one.note.expose().clone())),
         ("effect", lines(all_effects(rows)?, |one| one.tool.expose().clone())),

@@ -252,6 +252,7 @@ fn runs(world: &mut World) -> String {
     world.verb(&["runs", "answer", &run, "go on"]);
     world.verb(&["runs", "steer", &run, "go on"]);
     world.verb(&["runs", "effects", "resolve", &run, "1", "happened"]);
+    world.verb(&["usage", "--by", "model"]);
     run
 }
 

@@ -27,3 +27,4 @@ mod list_ends;
 mod chat;
 mod chat_sessions;
 mod sessions;
+mod usage;

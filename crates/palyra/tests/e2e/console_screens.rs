@@ -14,6 +14,7 @@ use crate::home::Home;
 use crate::http_api::port;
 use crate::openai_clients::node_modules;
 use crate::openai_server::{home_with, runtime, serve};
+use crate::usage::token_prices;
 
 const SCREENS: &str = include_str!("../../../console/screens.txt");
 /// Ends a walk that hangs. Alone on two cores a walk takes about half a minute; beside other tests, several times that.
@@ -117,6 +118,9 @@ fn screens_with_two_hundred_rows_are_as_good() {
     let runtime = runtime();
     let model = serve(&runtime, writer());
     let home = home_with(&model);
+    // Usage has its columns and its chart of costs then.
+    home.write("prices.toml", &token_prices("openai/*", "3"));
+    home.configure(&format!("prices.file = \"{}\"\n", home.work().join("prices.toml").display()));
     let visitor = signed_in(&home);
     let start = "/console/chat/start";
     let token = visitor.get("/console/chat").token_for(start);

@@ -14,7 +14,7 @@ use crate::openai_server::{home_with, runtime, serve};
 use crate::tcp::token;
 
 const SUM_TOKENS: &str = include_str!("usage/sum_tokens.py");
-const GROUPINGS: [&str; 4] = ["day", "model", "session", "surface"];
+const GROUPINGS: [&str; 5] = ["day", "model", "session", "surface", "agent"];
 /// A run that is still answering when it is killed.
 const LONG_INPUT: &str =
     "[pace=30] list the files then find *.md then find *.txt then find *.rs then find *.toml";
@@ -36,7 +36,7 @@ fn sum(rows: impl IntoIterator<Item = Numbers>) -> Numbers {
     rows.into_iter().fold([0; 3], |all, row| [0, 1, 2].map(|at| all[at] + row[at]))
 }
 
-/// Returns what the operation says of the last 30 days, in all four groupings.
+/// Returns what the operation says of the last 30 days, in all groupings.
 fn usage(home: &Home, token: &str) -> Value {
     let groupings = GROUPINGS.map(|grouping| format!("group_by={grouping}")).join("&");
     let (status, answer) = get(&format!("GET /api/v1/usage?{groupings}"), token).answer(port(home));
@@ -109,9 +109,13 @@ fn compare(home: &Home, token: &str, scraper: &str) -> Numbers {
     let all = numbers(&usage["all"]);
     assert_eq!(all, numbers(&sql["all"]), "SQL and GetUsage");
     assert_eq!(counted(home, scraper), [all[1], all[2]], "/metrics and GetUsage");
-    for (grouping, name) in
-        [("day", "day"), ("model", "model"), ("session", "session_id"), ("surface", "surface")]
-    {
+    for (grouping, name) in [
+        ("day", "day"),
+        ("model", "model"),
+        ("session", "session_id"),
+        ("surface", "surface"),
+        ("agent", "agent_id"),
+    ] {
         assert_eq!(sum(grouped(&usage, grouping, name).into_values()), all, "{grouping}");
     }
     let by_sql: BTreeMap<String, Numbers> = sql["surfaces"]
@@ -128,7 +132,10 @@ fn compare(home: &Home, token: &str, scraper: &str) -> Numbers {
     let page = signed_in(home).get("/console/usage?days=7");
     assert_eq!(page.status, 200, "{}", page.body);
     let tables = tables(&page.body);
-    assert_eq!(tables.keys().collect::<Vec<_>>(), ["by conversation", "by day", "by model", "by surface"]);
+    assert_eq!(
+        tables.keys().collect::<Vec<_>>(),
+        ["by agent", "by conversation", "by day", "by model", "by surface"]
+    );
     for (name, rows) in &tables {
         assert_eq!(sum(rows.iter().map(|(_, used)| *used)), all, "{name}: {rows:?}");
     }
@@ -223,4 +230,79 @@ fn a_member_sees_the_usage_of_their_own_runs_only() {
     assert!(page.contains(" of user:alice"), "no link leads to what the person may not see: {page}");
     let wide = format!("GET /api/v1/usage?from={}", "1970-01-01T00:00:00Z");
     assert_eq!(get(&wide, &own).answer(port(&home)).0, 400, "a period has at most 367 days");
+}
+
+/// Returns a catalogue with one price: a token read costs `input` millionths, and a token written 15.
+pub(crate) fn token_prices(model: &str, input: &str) -> String {
+    format!("currency = \"EUR\"\n[[price]]\nmodel = \"{model}\"\ninput = \"{input}\"\noutput = \"15\"\n")
+}
+
+/// The page, its files, the counters and the operation have the cost that the catalogue gives to what a server reports.
+#[test]
+fn the_cost_of_the_page_is_that_of_files_counters_and_the_operation() {
+    const COST_OF_ANSWER: u64 = 50 * 3 + 20 + 5 * 15 + 4 * 20;
+    let runtime = runtime();
+    let used = Tokens { input: 70, cached: 20, output: 9, reasoning: 4, ..Tokens::default() };
+    let model = serve(&runtime, Behaviour::always(Reply::text("Hello there").usage(used)));
+    let home = home_with(&model);
+    let prices = token_prices("openai/*", "3") + "cached_input = \"1\"\nreasoning = \"20\"\n";
+    home.write("prices.toml", &prices);
+    home.configure(&format!("prices.file = \"{}\"\n", home.work().join("prices.toml").display()));
+    let token = token(&home, "user:local");
+    let scraper = home.palyra(&["admin", "tokens", "create", "user:local", "--scope", "metrics"]).expect(0);
+    home.palyra(&["run", "hello"]).expect(0);
+    home.palyra(&["run", "hello again"]).expect(0);
+    let unpriced = start_over_http(&home, &token, "hello", "demo/demo");
+    home.palyra(&["runs", "wait", &unpriced]).expect(0);
+
+    let cost = 2 * COST_OF_ANSWER;
+    let answer = usage(&home, &token);
+    let all = &answer["all"];
+    assert_eq!((number(&all["cost_millionths"]), number(&all["unpriced_requests"])), (cost, 1), "{answer}");
+    assert_eq!(number(&all["reasoning_tokens"]), 8);
+    for grouping in GROUPINGS {
+        let rows = answer["rows"].as_array().unwrap().iter().filter(|row| row["grouping"] == grouping);
+        let costs = rows.filter(|row| !row["totals"]["cost_millionths"].is_null());
+        let sum: u64 = costs.map(|row| number(&row["totals"]["cost_millionths"])).sum();
+        assert_eq!(sum, cost, "{grouping}");
+    }
+
+    let (status, metrics) = get("GET /metrics", scraper.out.trim()).answer(port(&home));
+    assert_eq!(status, 200);
+    for line in [
+        format!("palyra_model_cost_millionths_total{{currency=\"EUR\"}} {cost}"),
+        "palyra_model_unpriced_requests_total 1".to_owned(),
+    ] {
+        assert!(metrics.lines().any(|found| found == line), "{line} in {metrics}");
+    }
+
+    let visitor = signed_in(&home);
+    let page = visitor.get("/console/usage?days=1");
+    let amount = "0.00065";
+    for part in [
+        &format!("<dd>{amount} EUR</dd>"),
+        "<title id=\"costs-title\">Cost of each day in EUR</title>",
+        "<code>demo/demo</code>",
+        "<td class=\"number\">no price</td>",
+    ] {
+        assert!(page.body.contains(part), "{part} in {}", page.body);
+    }
+    for (format, media_type) in [("csv", "text/csv"), ("json", "application/json")] {
+        let file = visitor.get(&format!("/console/usage/export?days=1&format={format}"));
+        assert_eq!(file.status, 200, "{}", file.body);
+        assert!(file.header("content-type").is_some_and(|found| found.starts_with(media_type)));
+        let name = file.header("content-disposition").unwrap_or_default();
+        assert!(name.starts_with("attachment; filename=\"usage-") && name.contains(format), "{name}");
+        let wanted =
+            if format == "csv" { format!(",{amount},EUR,") } else { format!("\"cost_millionths\": {cost}") };
+        assert!(file.body.contains(&wanted), "{wanted} in {}", file.body);
+    }
+    assert_eq!(visitor.get("/console/usage/export?days=1&format=exe").status, 400);
+
+    let priced = home.palyra(&["runs", "list", "--json"]).expect(0).json();
+    let run = priced.iter().find(|run| run["run_id"] != unpriced.as_str()).unwrap();
+    let page = visitor.get(&format!("/console/runs/{}", run["run_id"].as_str().unwrap()));
+    assert!(page.body.contains("<dt>Cost</dt><dd>0.000325 EUR</dd>"), "{}", page.body);
+    let page = visitor.get(&format!("/console/runs/{unpriced}"));
+    assert!(!page.body.contains("<dt>Cost</dt>"), "{}", page.body);
 }

@@ -1,30 +1,51 @@
-//! Usage of models, by a naive fold over all entries.
+//! Usage of models, by a naive fold over all entries, and prices for tests.
 
 use std::collections::BTreeMap;
 
-use palyra_ports::read_usage::{UsageReport, UsageTotals};
+use palyra_ports::read_usage::{PriceUsage, PricedUsage, UsageReport, UsageTotals};
 use palyra_types::event::{AbandonCause, JournalEvent, ModelEvent, NextAttempt, RunEvent, TapeEvent};
 use palyra_types::model::{ModelRef, TokenUsage, UsageSource};
 use palyra_types::session::SessionRef;
 use palyra_types::surface::Surface;
 use palyra_types::tape::JournalEventRecord;
-use palyra_types::{Redacted, RunId, TapeSeq, UtcDay};
+use palyra_types::{AgentId, Redacted, RunId, TapeSeq, UtcDay};
 
 /// Tokens of a text entry of an attempt without an answer.
 const TOKENS_PER_TEXT_ENTRY: u64 = 6;
 
+/// Prices that some models have on some days. The cost grows evenly with the tokens, so that the sum of the costs of parts is
+/// the cost of the sum.
+#[derive(Debug, Clone, Copy)]
+pub struct SamplePrices;
+
+impl PriceUsage for SamplePrices {
+    fn cost_of(&self, model: &str, day: UtcDay, used: &UsageTotals) -> Option<u64> {
+        let rate = (model.len() + usize::from(day.0 % 2 == 0)) % 3;
+        let rate = u128::try_from(rate).ok().filter(|rate| *rate > 0)?;
+        let weights = [
+            (used.input_tokens, 10),
+            (used.cached_input_tokens, 1),
+            (used.output_tokens, 50),
+            (used.reasoning_tokens, 3),
+        ];
+        let weighted: u128 = weights.iter().map(|(tokens, weight)| u128::from(*tokens) * weight).sum();
+        Some(u64::try_from(rate * weighted).unwrap_or(u64::MAX))
+    }
+}
+
 struct AskedModels {
     session: SessionRef,
+    agent: AgentId,
     surface: Option<Surface>,
     chain: Vec<ModelRef>,
     place: usize,
     context_tokens: u64,
 }
 
-/// Returns the usage on all days by all runs there ever were.
+/// Returns the usage on all days by all runs there ever were, with the costs by [`SamplePrices`].
 pub(super) fn usage(entries: &[JournalEventRecord]) -> UsageReport {
     let mut runs: BTreeMap<RunId, AskedModels> = BTreeMap::new();
-    let mut models: BTreeMap<String, UsageTotals> = BTreeMap::new();
+    let mut models: BTreeMap<String, PricedUsage> = BTreeMap::new();
     let mut report = UsageReport::default();
     for entry in entries {
         let (Some((run, tape_seq)), Some(session)) = (entry.run, entry.session) else { continue };
@@ -35,11 +56,14 @@ pub(super) fn usage(entries: &[JournalEventRecord]) -> UsageReport {
         let (TapeEvent::Model(event), Some(asked)) = (event, runs.get_mut(&run)) else { continue };
         let model = asked.chain.get(asked.place).map(ToString::to_string).unwrap_or_default();
         let Some(used) = used_by(asked, event) else { continue };
+        let day = UtcDay::from(entry.time);
+        let used = PricedUsage::new(used, SamplePrices.cost_of(&model, day, &used));
         report.all.add(used);
-        report.days.entry(UtcDay::from(entry.time)).or_default().add(used);
+        report.days.entry(day).or_default().add(used);
+        report.agents.entry(asked.agent).or_default().add(used);
         report.sessions.entry(asked.session).or_default().add(used);
         let name = asked.surface.map_or("", Surface::name);
-        report.surfaces.entry(name).or_insert((asked.surface, UsageTotals::default())).1.add(used);
+        report.surfaces.entry(name).or_insert((asked.surface, PricedUsage::default())).1.add(used);
         models.entry(model).or_default().add(used);
     }
     report.models = models.into_iter().map(|(name, used)| (Redacted::cleaned(name), used)).collect();
@@ -47,9 +71,17 @@ pub(super) fn usage(entries: &[JournalEventRecord]) -> UsageReport {
 }
 
 fn begun(event: &TapeEvent, session: SessionRef) -> AskedModels {
-    let mut asked = AskedModels { session, surface: None, chain: Vec::new(), place: 0, context_tokens: 0 };
+    let mut asked = AskedModels {
+        session,
+        agent: AgentId::NIL,
+        surface: None,
+        chain: Vec::new(),
+        place: 0,
+        context_tokens: 0,
+    };
     if let TapeEvent::Run(RunEvent::Started(started)) = event {
         asked.surface = Some(started.surface);
+        asked.agent = started.agent;
         asked.chain.extend(started.model.expose().clone());
         asked.chain.extend(started.fallbacks.expose().iter().cloned());
     }
@@ -95,5 +127,6 @@ fn tokens(used: TokenUsage) -> UsageTotals {
         input_tokens: used.input_tokens,
         cached_input_tokens: used.cached_input_tokens,
         output_tokens: used.output_tokens,
+        reasoning_tokens: used.reasoning_tokens,
     }
 }

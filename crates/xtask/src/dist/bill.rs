@@ -14,7 +14,7 @@ pub(super) fn of(dependencies: &Dependencies) -> Result<String> {
     let all = dependencies.all();
     let product = all.iter().find(|package| package.name == "palyra").context("`palyra` does not ship")?;
     let crates = all.iter().filter(|package| package.name != product.name);
-    let components: Vec<Value> = crates.map(|package| component(package)).chain(scripts()).collect();
+    let components: Vec<Value> = crates.map(|package| component(package)).collect();
     let edges: Vec<Value> = all
         .iter()
         .map(|package| {
@@ -31,19 +31,6 @@ pub(super) fn of(dependencies: &Dependencies) -> Result<String> {
         "dependencies": edges,
     });
     serde_json::to_string_pretty(&bill).context("the bill of materials cannot be written")
-}
-
-/// Returns the scripts of others: the manifest beside them has the same versions.
-fn scripts() -> [Value; 1] {
-    let url = "pkg:npm/uplot@1.6.32";
-    [json!({
-        "type": "library",
-        "bom-ref": url,
-        "name": "uplot",
-        "version": "1.6.32",
-        "purl": url,
-        "licenses": [{ "expression": "MIT" }],
-    })]
 }
 
 fn component(package: &CratePackage) -> Value {

@@ -16,17 +16,11 @@ const BEGINNINGS: [&str; 6] = ["license", "licence", "copying", "notice", "unlic
 /// Folders of C code below a crate that has terms of its own.
 const BUNDLED: [&str; 1] = ["jemalloc"];
 
-/// Scripts and data in the programs that are not ours, with their terms.
-const ASSETS: [(&str, &str); 2] = [
-    (
-        "uPlot 1.6.32 (MIT), by Leon Sorokin, a script of the console",
-        include_str!("../../../console/assets/vendored/uplot.license.txt"),
-    ),
-    (
-        "the embedding table of memory (Apache-2.0), derived from all-MiniLM-L6-v2",
-        include_str!("../../../memory/embedding/NOTICE"),
-    ),
-];
+/// Data in the programs that are not ours, with their terms.
+const ASSETS: [(&str, &str); 1] = [(
+    "the embedding table of memory (Apache-2.0), derived from all-MiniLM-L6-v2",
+    include_str!("../../../memory/embedding/NOTICE"),
+)];
 
 /// Returns the page.
 pub(super) fn text(dependencies: &Dependencies) -> Result<String> {
@@ -131,7 +125,6 @@ mod tests {
             assert!(page.contains(&label(package)), "{}", package.name);
         }
         assert!(page.contains("tikv-jemalloc-sys "), "the allocator of what ships");
-        assert!(page.contains("uPlot 1.6.32 (MIT)"), "the script of what ships");
         assert!(page.contains("Redistribution and use in source and binary forms"), "the terms of C code");
     }
 }

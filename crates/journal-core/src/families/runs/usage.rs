@@ -51,6 +51,8 @@ pub(super) struct UsageShareFacts {
     cached_input_tokens: u64,
     #[prost(uint64, tag = "7")]
     output_tokens: u64,
+    #[prost(uint64, tag = "8")]
+    reasoning_tokens: u64,
 }
 
 #[derive(Clone, PartialEq, prost::Message)]
@@ -70,6 +72,7 @@ impl From<UsageShare> for UsageShareFacts {
             input_tokens: totals.input_tokens,
             cached_input_tokens: totals.cached_input_tokens,
             output_tokens: totals.output_tokens,
+            reasoning_tokens: totals.reasoning_tokens,
         }
     }
 }
@@ -82,6 +85,7 @@ impl From<UsageShareFacts> for UsageShare {
             input_tokens: facts.input_tokens,
             cached_input_tokens: facts.cached_input_tokens,
             output_tokens: facts.output_tokens,
+            reasoning_tokens: facts.reasoning_tokens,
         };
         Self { day: UtcDay(facts.day), place: facts.place, totals }
     }

@@ -1,33 +1,58 @@
-//! Usage of models, summed over runs.
+//! Usage of models, priced and summed over runs.
 //!
 //! A run is found by the last day on which it used something, so a query reads the runs of its period and those after it.
 
 use std::collections::BTreeMap;
 
-use palyra_ports::read_usage::{UsageQuery, UsageReport, UsageTotals};
+use palyra_ports::read_usage::{PriceUsage, PricedUsage, UsageQuery, UsageReport};
 use palyra_types::session::SessionRef;
-use palyra_types::{Redacted, UtcDay};
+use palyra_types::{Redacted, RunId, UtcDay};
 
-use super::{BY_USAGE_DAY, RunFamily, RunRow, UsageShare, usage_day_key};
-use crate::family::{IndexKey, KeyRange, RowStore, StoreFault, visit_rows};
+use super::{BY_RUN, BY_USAGE_DAY, RunFamily, RunRow, UsageShare, key, usage_day_key};
+use crate::family::{IndexKey, KeyRange, RowStore, StoreFault, find_row, visit_rows};
 
 /// Days before today whose totals may still change: a clock is set back by less.
 const OPEN_DAYS: u32 = 1;
 
-/// Returns what models used, grouped by day, model, session and surface.
+/// Returns what models used, grouped by day, model, session, surface and agent.
 ///
 /// # Errors
 /// [`StoreFault`] when the store fails.
-pub fn usage_report(rows: &mut dyn RowStore, query: &UsageQuery) -> Result<UsageReport, StoreFault> {
+pub fn usage_report(
+    rows: &mut dyn RowStore,
+    query: &UsageQuery,
+    prices: &dyn PriceUsage,
+) -> Result<UsageReport, StoreFault> {
     let mut sums = UsageSums::default();
     visit_rows::<RunFamily>(rows, BY_USAGE_DAY, from_day(query.from), |row| {
         if query.principal.is_none_or(|principal| row.record.principal == principal) {
             let shares = row.usage.shares.iter();
             let wanted = shares.filter(|share| (query.from..=query.until).contains(&share.day));
-            wanted.for_each(|share| sums.add(&row, share));
+            wanted.for_each(|share| sums.add(&row, share, prices));
         }
     })?;
     Ok(sums.into_report())
+}
+
+/// Returns what models used for a run; nothing for a run that is not there.
+///
+/// # Errors
+/// [`StoreFault`] when the store fails.
+pub fn usage_of_run(
+    rows: &mut dyn RowStore,
+    run: RunId,
+    prices: &dyn PriceUsage,
+) -> Result<PricedUsage, StoreFault> {
+    let mut sum = PricedUsage::default();
+    if let Some((_, row)) = find_row::<RunFamily>(rows, BY_RUN, &key(run))? {
+        row.usage.shares.iter().for_each(|share| sum.add(priced(&row, share, prices)));
+    }
+    Ok(sum)
+}
+
+fn priced(row: &RunRow, share: &UsageShare, prices: &dyn PriceUsage) -> PricedUsage {
+    let model = row.usage.model(share.place);
+    PricedUsage::new(share.totals, prices.cost_of(model.expose(), share.day, &share.totals))
 }
 
 /// Totals of all days that are over: a later look reads only runs of the days since.
@@ -35,22 +60,29 @@ pub fn usage_report(rows: &mut dyn RowStore, query: &UsageQuery) -> Result<Usage
 pub struct PastUsage {
     /// The first day that is not in it; `None` while it has none.
     until: Option<UtcDay>,
-    totals: UsageTotals,
+    totals: PricedUsage,
 }
 
 impl PastUsage {
-    /// Returns the totals of all runs of all days, and takes over the days that were over before `today`.
+    /// Returns the totals of all runs of all days, and takes over the days that were over before `today`. Each call on one
+    /// value needs the same prices.
     ///
     /// # Errors
     /// [`StoreFault`] when the store fails.
-    pub fn advance(&mut self, rows: &mut dyn RowStore, today: UtcDay) -> Result<UsageTotals, StoreFault> {
+    pub fn advance(
+        &mut self,
+        rows: &mut dyn RowStore,
+        today: UtcDay,
+        prices: &dyn PriceUsage,
+    ) -> Result<PricedUsage, StoreFault> {
         let from = self.until.unwrap_or(UtcDay(i32::MIN));
         let until = today.minus(OPEN_DAYS).max(from);
         let mut past = self.totals;
-        let mut open = UsageTotals::default();
+        let mut open = PricedUsage::default();
         visit_rows::<RunFamily>(rows, BY_USAGE_DAY, from_day(from), |row| {
             for share in row.usage.shares.iter().filter(|share| share.day >= from) {
-                if share.day < until { past.add(share.totals) } else { open.add(share.totals) }
+                let used = priced(&row, share, prices);
+                if share.day < until { past.add(used) } else { open.add(used) }
             }
         })?;
         *self = Self { until: Some(until), totals: past };
@@ -67,23 +99,24 @@ fn from_day(day: UtcDay) -> KeyRange {
 #[derive(Default)]
 struct UsageSums {
     report: UsageReport,
-    models: BTreeMap<String, (Redacted<String>, UsageTotals)>,
+    models: BTreeMap<String, (Redacted<String>, PricedUsage)>,
 }
 
 impl UsageSums {
-    fn add(&mut self, row: &RunRow, share: &UsageShare) {
-        let totals = share.totals;
+    fn add(&mut self, row: &RunRow, share: &UsageShare, prices: &dyn PriceUsage) {
+        let used = priced(row, share, prices);
         let report = &mut self.report;
-        report.all.add(totals);
-        report.days.entry(share.day).or_default().add(totals);
+        report.all.add(used);
+        report.days.entry(share.day).or_default().add(used);
+        report.agents.entry(row.record.agent).or_default().add(used);
         let session = SessionRef { principal: row.record.principal, id: row.record.session };
-        report.sessions.entry(session).or_default().add(totals);
+        report.sessions.entry(session).or_default().add(used);
         let surface = row.usage.surface;
         let name = surface.map_or("", |surface| surface.name());
-        report.surfaces.entry(name).or_insert((surface, UsageTotals::default())).1.add(totals);
+        report.surfaces.entry(name).or_insert((surface, PricedUsage::default())).1.add(used);
         let model = row.usage.model(share.place);
         let named = self.models.entry(model.expose().clone());
-        named.or_insert((model, UsageTotals::default())).1.add(totals);
+        named.or_insert((model, PricedUsage::default())).1.add(used);
     }
 
     fn into_report(self) -> UsageReport {

@@ -35,12 +35,16 @@ export function traces() {
   for (const element of document.querySelectorAll("*")) {
     const place = element.localName;
     const foreign = ["iframe", "object", "embed", "svg", "math", "base", "video", "audio", "img", "image", "style", "marquee", "template"];
-    if (foreign.includes(place) || place.includes("-")) found.push(`mark: the element ${place}`);
-    // The chart is drawn from numbers alone, and sets the places of its parts.
-    const isChart = (name) => name === "style" && element.closest("[data-chart]");
+    // The page of usage has drawings of its own, which are made of these elements alone.
+    const parts = element.localName === "svg" ? [...element.querySelectorAll("*")].map((part) => part.localName) : [];
+    const isDrawing =
+      location.pathname === "/console/usage" &&
+      element.matches("figure > svg.chart[role=img]") &&
+      parts.every((part) => ["title", "desc", "g", "rect"].includes(part));
+    if ((foreign.includes(place) && !isDrawing) || place.includes("-")) found.push(`mark: the element ${place}`);
     for (const { name, value } of element.attributes) {
       const isForeign = /^(on|hx-|data-hx-)/.test(name) || /^(style|ping|form|formaction|srcdoc|is|slot|contenteditable)$/.test(name);
-      if (isForeign && !isChart(name)) found.push(`mark: ${name} of ${place}`);
+      if (isForeign) found.push(`mark: ${name} of ${place}`);
       if (/^(id|name)$/.test(name) && /^(canary|press|action$)/.test(value)) found.push(`mark: ${name}=${value}`);
       const leads = /^(href|src|action|data|poster|content)$/.test(name) && !isOurs(element, name, value);
       if (leads && /^\s*(javascript|data|vbscript):/i.test(value)) found.push(`mark: ${name} of ${place} runs`);
