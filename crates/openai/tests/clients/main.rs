@@ -13,4 +13,6 @@ mod leaving_clients;
 mod each_client;
 
 mod raw_request;
+mod embeddings;
+mod authorization;
 mod tried_with;
