@@ -76,20 +76,20 @@ mod tests {
 
     use super::*;
 
-    fn read(body: Value) -> Result<ClientEmbeddingRequest, ErrorReply> {
-        ClientEmbeddingRequest::parse(&body)
+    fn read(body: &Value) -> Result<ClientEmbeddingRequest, ErrorReply> {
+        ClientEmbeddingRequest::parse(body)
     }
 
     #[test]
     fn a_text_and_a_list_of_texts_are_read_and_the_rest_has_defaults() {
-        let one = read(json!({"model": "m", "input": "one", "user": 7, "new": true})).unwrap();
+        let one = read(&json!({"model": "m", "input": "one", "user": 7, "new": true})).unwrap();
         assert_eq!(one.texts, [Content::new("one".to_owned())]);
         assert_eq!((one.model.as_str(), one.encoding, one.dimensions), ("m", VectorEncoding::Float, None));
         let body = json!({"model": "m", "input": ["a", ""], "encoding_format": "base64", "dimensions": 256});
-        let two = read(body).unwrap();
+        let two = read(&body).unwrap();
         assert_eq!((two.texts.len(), two.encoding, two.dimensions), (2, VectorEncoding::Base64, Some(256)));
         let null = json!({"model": "m", "input": "x", "encoding_format": null, "dimensions": null});
-        assert_eq!(read(null).unwrap().encoding, VectorEncoding::Float);
+        assert_eq!(read(&null).unwrap().encoding, VectorEncoding::Float);
     }
 
     #[test]
@@ -112,10 +112,10 @@ mod tests {
             (json!({"model": "m", "input": "x", "dimensions": 1e9}), "dimensions", "from 1 to"),
             (json!({"model": "m", "input": "x", "dimensions": "8"}), "dimensions", "an integer"),
         ] {
-            let error = read(body.clone()).unwrap_err();
+            let error = read(&body).unwrap_err();
             assert_eq!((error.status(), error.param()), (400, Some(param)), "{body}");
             assert!(error.message().contains(words), "{body}: {}", error.message());
         }
-        assert_eq!(read(json!([])).unwrap_err().status(), 400);
+        assert_eq!(read(&json!([])).unwrap_err().status(), 400);
     }
 }

@@ -22,7 +22,7 @@ use palyra_runtime::{
     Caller, GatewayRuntimeConfigSnapshot, GatewayRuntimeState, ModelDirectory, RuntimePorts, gateway,
 };
 use palyra_testkit::{
-    FakeClock, FixedEntropy, MemoryJournal, PassThrough, ScriptedEmbeddings, ScriptedProvider, ScriptedTools,
+    FakeClock, FixedEntropy, MemoryJournal, ScriptedEmbeddings, ScriptedProvider, ScriptedTools,
 };
 use palyra_types::access::{AccessScope, ScopeSet};
 use palyra_types::approval::{ApprovalRecord, ApprovalState};
@@ -34,6 +34,7 @@ use tempfile::TempDir;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
+use crate::canary_redactor::CanaryRedactor;
 use crate::client_program::soon;
 
 /// The longest silence of a stream. No other timer of the daemon has this span, so that a test can await this one.
@@ -160,7 +161,7 @@ fn ports(
     let default = ModelRef::new("scripted", "scripted");
     let directory = ModelDirectory::new(vec![Arc::new(provider.clone())], default, Vec::new());
     RuntimePorts {
-        recorder: Recorder::new(journal.clone(), Arc::new(PassThrough), Arc::clone(clock)),
+        recorder: Recorder::new(journal.clone(), Arc::new(CanaryRedactor), Arc::clone(clock)),
         tapes: journal.clone(),
         families: journal.clone(),
         maintain: journal.clone(),
@@ -169,7 +170,7 @@ fn ports(
         tools: Arc::new(tools.clone()),
         restore: Arc::new(NothingToRestore),
         kept: Arc::new(palyra_ports::NoKeptFiles),
-        redactor: Arc::new(PassThrough),
+        redactor: Arc::new(CanaryRedactor),
         secrets: Arc::new(palyra_testkit::MemorySecrets::default()),
         components: Arc::new(palyra_testkit::NoComponents),
         skills: Arc::new(palyra_testkit::MemorySkillFolders::default()),

@@ -10,6 +10,7 @@ use palyra_testkit::Gate;
 use palyra_types::model::{ModelFailure, ModelFailureClass};
 use serde_json::{Value, json};
 
+use crate::canary_redactor::{CANARY, PLACEHOLDER};
 use crate::client_program::soon;
 use crate::daemon::TestDaemon;
 use crate::raw_request::{RawAnswer, bearer, send};
@@ -145,6 +146,15 @@ async fn a_model_that_fails_is_an_error_with_advice_on_a_repetition() {
 }
 
 #[tokio::test]
+async fn no_secret_of_a_text_reaches_a_model() {
+    let daemon = TestDaemon::start().await;
+    let token = daemon.token("user:alice").await.1;
+    let body = json!({ "model": MODEL, "input": ["plain", format!("the key is {CANARY}")] });
+    assert_eq!(embed(&daemon, &token, &body).await.status, 200);
+    assert_eq!(daemon.vectors.texts(), [["plain".to_owned(), format!("the key is {PLACEHOLDER}")]]);
+}
+
+#[tokio::test]
 async fn a_large_answer_is_sent_while_it_is_written() {
     let daemon = TestDaemon::start().await;
     let token = daemon.token("user:alice").await.1;
@@ -169,7 +179,7 @@ async fn one_principal_has_so_many_requests_at_once_and_leaves_room_for_others()
     daemon.vectors.hold(&gate);
     let (address, headers) = (daemon.address, [bearer(&alice)]);
     let body = json!({ "model": MODEL, "input": "x" }).to_string();
-    let held: Vec<_> = (0..REQUESTS_OF_ONE_MAX)
+    let open_requests: Vec<_> = (0..REQUESTS_OF_ONE_MAX)
         .map(|_| {
             let (headers, body) = (headers.clone(), body.clone());
             tokio::spawn(async move { send(address, "POST /v1/embeddings", &headers, &body).await.status })
@@ -186,7 +196,7 @@ async fn one_principal_has_so_many_requests_at_once_and_leaves_room_for_others()
     let other = embed(&daemon, &bob, &json!({ "model": "palyra-embedded", "input": "x" })).await;
     assert_eq!(other.status, 200);
     gate.open();
-    for request in held {
+    for request in open_requests {
         assert_eq!(soon(request).await.unwrap(), 200);
     }
     assert_eq!(embed(&daemon, &alice, &json!({ "model": MODEL, "input": "x" })).await.status, 200);

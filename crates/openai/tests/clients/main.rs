@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails there")]
 
 mod daemon;
+mod canary_redactor;
 
 mod client_program;
 mod client_trial;

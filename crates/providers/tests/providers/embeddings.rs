@@ -124,9 +124,9 @@ async fn stage(behaviour: Behaviour, limits: GuardLimits) -> (ModelServer, Arc<d
 #[tokio::test]
 async fn vectors_and_answers_share_the_leases_of_their_provider() {
     let gate = Gate::closed();
-    let held = Reply::empty().hold(&gate).piece("done");
+    let delayed = Reply::empty().hold(&gate).piece("done");
     let limits = GuardLimits { parallel_requests_max: 1, waiting_requests_max: 1, ..GuardLimits::default() };
-    let (server, provider) = stage(Behaviour::each(vec![held]), limits).await;
+    let (server, provider) = stage(Behaviour::each(vec![delayed]), limits).await;
     let asked = Arc::clone(&provider);
     let answer =
         tokio::spawn(async move { read(asked.as_ref(), &Subject::Chat.request("Hi")).await.end.is_ok() });
