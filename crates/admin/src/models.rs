@@ -1,11 +1,13 @@
-//! Lists and tests the models that can be asked.
+//! Lists and tests the models that can be asked, and has them make vectors of texts.
+
+pub mod embeddings;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures::StreamExt;
 use palyra_ports::model_directory::ModelDirectory;
-use palyra_ports::{Clock, ModelInfo, ModelProvider, Redactor};
+use palyra_ports::{Clock, ModelInfo, ModelProvider, Recorder, Redactor};
 use palyra_types::model::{
     ChatMessage, CleanedFailure, ModelFailure, ModelFailureClass, ModelPiece, ModelRef, ModelRequest,
     ProviderName, TokenUsage,
@@ -17,18 +19,21 @@ use tokio::sync::watch;
 
 use crate::error::AdminError;
 use crate::image_test::ImageSupport;
+use embeddings::EmbeddingSlots;
 
 /// How long a test of a model may take.
 const TEST_SPAN_MAX: Duration = Duration::from_secs(60);
 /// How much of a test's answer is kept, in bytes.
 const TEST_TEXT_BYTES_MAX: usize = 2_048;
 
-/// Lists and tests models.
+/// Lists and tests models, and has them make vectors of texts.
 #[derive(Clone)]
 pub struct ModelsHandle {
     models: watch::Receiver<Arc<ModelDirectory>>,
     clock: Arc<dyn Clock>,
     redactor: Arc<dyn Redactor>,
+    recorder: Recorder,
+    embeddings: EmbeddingSlots,
 }
 
 /// The models of one provider, or why it did not say.
@@ -65,8 +70,9 @@ impl ModelsHandle {
         models: watch::Receiver<Arc<ModelDirectory>>,
         clock: Arc<dyn Clock>,
         redactor: Arc<dyn Redactor>,
+        recorder: Recorder,
     ) -> Self {
-        Self { models, clock, redactor }
+        Self { models, clock, redactor, recorder, embeddings: EmbeddingSlots::default() }
     }
 
     /// Returns the directory in force.

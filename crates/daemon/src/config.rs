@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use palyra_journal::PayloadSealing;
+use palyra_ports::EmbeddingModelName;
 use palyra_types::run::RunLimits;
 
 mod schema;
@@ -203,6 +204,12 @@ impl Config {
     #[must_use]
     pub fn fallback_models(&self) -> &[String] {
         self.list("model.fallbacks")
+    }
+
+    /// Returns the model that makes vectors of texts.
+    #[must_use]
+    pub fn embedding_model(&self) -> EmbeddingModelName {
+        EmbeddingModelName::parse(self.text("embeddings.model")).unwrap_or(EmbeddingModelName::Embedded)
     }
 
     /// Returns the folder of the operator's policies; empty for the usual one.

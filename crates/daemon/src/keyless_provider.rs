@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use futures::future::BoxFuture;
 use futures::stream::BoxStream;
 use futures::{FutureExt, StreamExt};
-use palyra_ports::{ModelInfo, ModelProvider};
+use palyra_ports::{EmbeddingRequest, ModelInfo, ModelProvider, TextEmbeddings};
 use palyra_types::model::{
     ModelFailure, ModelFailureClass, ModelName, ModelPiece, ModelRequest, ProviderName,
 };
@@ -106,6 +106,16 @@ impl ModelProvider for KeylessProvider {
             }
         };
         answer.flatten_stream().boxed()
+    }
+
+    fn embed(
+        &self,
+        model: &ModelName,
+        request: EmbeddingRequest,
+    ) -> BoxFuture<'static, Result<TextEmbeddings, ModelFailure>> {
+        let search = Arc::clone(&self.search);
+        let model = model.clone();
+        async move { search.connected().await?.embed(&model, request).await }.boxed()
     }
 }
 

@@ -222,9 +222,10 @@ fn free_name(vault: &dyn SecretStore, server: &str) -> Result<String, AddModelEr
 fn unusable_server(error: &ModelsError) -> AddModelError {
     match error {
         ModelsError::Provider { cause, .. } => unsuitable(&format!("`base_url` or `key`: {cause}")),
-        ModelsError::Key { .. } | ModelsError::Selection(_) | ModelsError::Model { .. } => {
-            mistake(chain(error))
-        }
+        ModelsError::Key { .. }
+        | ModelsError::Selection(_)
+        | ModelsError::Model { .. }
+        | ModelsError::Embeddings { .. } => mistake(chain(error)),
     }
 }
 

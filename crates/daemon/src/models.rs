@@ -8,15 +8,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use palyra_demo_model::DemoProvider;
-use palyra_ports::ModelProvider;
+use palyra_memory::EmbeddedModel;
 use palyra_ports::model_directory::EnvironmentServer;
+use palyra_ports::{EMBEDDED_MODEL_NAME, EmbedTexts, EmbeddingModelName, ModelProvider};
 use palyra_providers::detect::{
     DetectedServer, ExplicitSelection, SelectModelError, SelectionError, detect_keys, detect_local_servers,
     explicit_selection, selected_model,
 };
 use palyra_providers::{
     AnthropicMessagesConfig, AnthropicMessagesProvider, GuardLimits, OpenAiChatConfig, OpenAiChatProvider,
-    ProviderConfigError, ResolveKeyError, Secret, guarded,
+    ProviderConfigError, ProviderEmbeddings, ResolveKeyError, Secret, guarded,
 };
 use palyra_runtime::ModelDirectory;
 use palyra_types::ErrorCode;
@@ -30,6 +31,8 @@ use crate::own_model::{self, ENVIRONMENT_PROVIDER};
 use crate::refusal::chain;
 use crate::system::SystemClock;
 
+/// The provider that is built in.
+const BUILT_IN_PROVIDER: &str = "demo";
 /// The model taken when the server does not say what it has.
 const ENVIRONMENT_MODEL_UNKNOWN: &str = "default";
 /// The variable that selects a server, and the one that has its key.
@@ -39,6 +42,8 @@ const KEY_VARIABLE: &str = "OPENAI_API_KEY";
 const DEFAULT_KEY: &str = "model.default";
 /// The key of the models that may be asked instead.
 const FALLBACKS_KEY: &str = "model.fallbacks";
+/// The key of the model for embeddings.
+const EMBEDDINGS_KEY: &str = "embeddings.model";
 /// How long a server may take to say what it has.
 const ASK_SPAN_MAX: Duration = Duration::from_secs(5);
 
@@ -71,24 +76,34 @@ pub(crate) enum ModelsError {
         if *key == DEFAULT_KEY { "is " } else { "names " }
     )]
     Model { origin: ValueOrigin, key: &'static str, given: String, example: String },
+    /// The model for embeddings is not one of a provider that can make some.
+    #[error(
+        "{}: `{EMBEDDINGS_KEY}` is `{given}`, {why}; it takes {EMBEDDED_MODEL_NAME}, or provider/model of a configured \
+         provider with the format openai_chat",
+        origin.place()
+    )]
+    Embeddings { origin: ValueOrigin, given: String, why: &'static str },
 }
 
 impl ModelsError {
     /// Returns the stable code shown to people.
     pub(crate) fn code(&self) -> ErrorCode {
         match self {
-            Self::Key { .. } | Self::Provider { .. } | Self::Selection(_) | Self::Model { .. } => {
-                ErrorCode::ConfigInvalid
-            }
+            Self::Key { .. }
+            | Self::Provider { .. }
+            | Self::Selection(_)
+            | Self::Model { .. }
+            | Self::Embeddings { .. } => ErrorCode::ConfigInvalid,
         }
     }
 
     /// Returns where the mistake is.
     pub(crate) fn origin(&self) -> Option<&ValueOrigin> {
         match self {
-            Self::Key { origin, .. } | Self::Provider { origin, .. } | Self::Model { origin, .. } => {
-                Some(origin)
-            }
+            Self::Key { origin, .. }
+            | Self::Provider { origin, .. }
+            | Self::Model { origin, .. }
+            | Self::Embeddings { origin, .. } => Some(origin),
             Self::Selection(_) => None,
         }
     }
@@ -99,6 +114,7 @@ impl ModelsError {
             Self::Key { provider, .. } => Some(format!("providers.{provider}.key")),
             Self::Provider { provider, .. } => Some(format!("providers.{provider}.base_url")),
             Self::Model { key, .. } => Some((*key).to_owned()),
+            Self::Embeddings { .. } => Some(EMBEDDINGS_KEY.to_owned()),
             Self::Selection(_) => None,
         }
     }
@@ -110,6 +126,7 @@ pub(crate) struct ModelPlan {
     selected: Option<SelectedServer>,
     default: Option<ModelRef>,
     fallbacks: Vec<ModelRef>,
+    embeddings: EmbeddingModelName,
     suggestions: Vec<String>,
 }
 
@@ -137,7 +154,7 @@ pub(crate) fn plan(
     let environment = &*sources.environment;
     let mut errors = Vec::new();
     let mut providers: Vec<Arc<dyn ModelProvider>> = vec![Arc::new(DemoProvider)];
-    let mut names: Vec<String> = vec!["demo".to_owned()];
+    let mut names: Vec<String> = vec![BUILT_IN_PROVIDER.to_owned()];
     for settings in config.providers() {
         names.push(settings.name.clone());
         match configured(config, &settings, sources, missing) {
@@ -167,7 +184,7 @@ pub(crate) fn plan(
         let model =
             ModelRef::parse(given).filter(|model| names.iter().any(|name| *name == model.provider.as_str()));
         if model.is_none() {
-            let example = names.last().filter(|last| *last != "demo");
+            let example = names.last().filter(|last| *last != BUILT_IN_PROVIDER);
             let example = example.map_or("demo/demo".to_owned(), |last| format!("{last}/MODEL"));
             errors.push(ModelsError::Model {
                 origin: config.origin(key),
@@ -182,8 +199,10 @@ pub(crate) fn plan(
     let default = if named.is_empty() { None } else { known(DEFAULT_KEY, named) };
     let fallbacks = config.fallback_models().iter();
     let fallbacks = fallbacks.filter_map(|fallback| known(FALLBACKS_KEY, fallback)).collect();
+    let embeddings = config.embedding_model();
+    errors.extend(embeddings_mistake(config, &embeddings, &names));
     if errors.is_empty() {
-        Ok(ModelPlan { providers, selected, default, fallbacks, suggestions })
+        Ok(ModelPlan { providers, selected, default, fallbacks, embeddings, suggestions })
     } else {
         Err(errors)
     }
@@ -199,7 +218,7 @@ pub(crate) async fn build(
     missing: MissingSecret,
 ) -> Result<ModelDirectory, Vec<ModelsError>> {
     let environment = &*sources.environment;
-    let ModelPlan { mut providers, selected, default, fallbacks, suggestions } =
+    let ModelPlan { mut providers, selected, default, fallbacks, embeddings, suggestions } =
         plan(config, sources, missing)?;
     let mut selected_default = ModelRef::new("demo", "demo");
     let mut of_environment = None;
@@ -213,8 +232,42 @@ pub(crate) async fn build(
     }
     let default = default.unwrap_or(selected_default);
     let origin = own_model::of(config, environment).map(|own| own.origin()).unwrap_or_default();
-    let directory = ModelDirectory::new(providers, default, suggestions);
+    let embedders = embedders(&providers, embeddings);
+    let directory = ModelDirectory::new(providers, default, suggestions).with_embedders(embedders);
     Ok(directory.with_fallbacks(fallbacks).with_origin(origin).with_environment_server(of_environment))
+}
+
+/// Finds a model for embeddings of a provider that is not there or makes none.
+fn embeddings_mistake(config: &Config, model: &EmbeddingModelName, names: &[String]) -> Option<ModelsError> {
+    let EmbeddingModelName::OfProvider(given) = model else { return None };
+    let provider = given.provider.as_str();
+    let settings = config.providers().into_iter().find(|settings| settings.name == provider);
+    let why = match settings.map(|settings| settings.format) {
+        Some(ProviderFormat::OpenAiChat) => return None,
+        Some(ProviderFormat::AnthropicMessages) => "and the format anthropic_messages has no embeddings",
+        None if provider == BUILT_IN_PROVIDER => "and the built-in provider has no embeddings",
+        // That of the environment speaks the same format.
+        None if names.iter().any(|name| name == provider) => return None,
+        None => "and no provider of this name is configured",
+    };
+    let origin = config.origin(EMBEDDINGS_KEY);
+    Some(ModelsError::Embeddings { origin, given: given.to_string(), why })
+}
+
+/// Returns the models for embeddings: the configured one, then the embedded one.
+fn embedders(
+    providers: &[Arc<dyn ModelProvider>],
+    configured: EmbeddingModelName,
+) -> Vec<Arc<dyn EmbedTexts>> {
+    let of_provider = match configured {
+        EmbeddingModelName::Embedded => None,
+        EmbeddingModelName::OfProvider(model) => {
+            let provider = providers.iter().find(|provider| provider.name() == model.provider);
+            provider.map(|provider| Arc::new(ProviderEmbeddings::new(Arc::clone(provider), model)) as _)
+        }
+    };
+    let embedded: Arc<dyn EmbedTexts> = Arc::new(EmbeddedModel::default());
+    of_provider.into_iter().chain([embedded]).collect()
 }
 
 /// Tells all reasons at once.

@@ -1,4 +1,5 @@
-//! Measures search among 100,000 items and embedding, beside an anchor: copying the bytes of all vectors.
+//! Measures search among 100,000 items and vectors of texts, each beside an anchor: copying the bytes of all vectors, and
+//! cutting the same texts into words.
 //!
 //! Run it as `cargo run --profile dist -p palyra-memory --example recall_bench`; figures of another profile mean little.
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a program of its own, which measures")]
@@ -8,12 +9,18 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use palyra_memory::limits::DIMENSIONS;
-use palyra_memory::{ASKED_RELEVANCE_MIN, EmbeddingTable, MemoryIndex, MemoryItem, MemoryQuery, MemoryScope};
+use palyra_memory::{
+    ASKED_RELEVANCE_MIN, EmbeddedModel, EmbeddingTable, MemoryIndex, MemoryItem, MemoryQuery, MemoryScope,
+};
+use palyra_ports::embed_texts::EmbedTexts;
+use palyra_testkit::embedding_suite::embedding_request;
 use palyra_types::{MemoryId, PrincipalId, Timestamp};
 
 const ITEMS: usize = 100_000;
 const SEARCHES: usize = 1_000;
-const EMBEDDED_TEXTS: usize = 20_000;
+/// Requests for vectors, and the texts of each.
+const REQUESTS: usize = 20;
+const REQUEST_TEXTS: usize = 2_048;
 const COPIES: usize = 200;
 const LOAD_BATCH: usize = 10_000;
 
@@ -126,6 +133,35 @@ fn timed(repetitions: usize, mut work: impl FnMut(usize)) -> Vec<Duration> {
     times
 }
 
+fn cut_into_words(texts: &[String]) -> usize {
+    let words = texts.iter().map(|text| {
+        let lower = text.to_lowercase();
+        lower.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty()).count()
+    });
+    words.sum()
+}
+
+/// Times requests for vectors of all texts, one after the other.
+fn timed_requests(texts: &[String]) -> Vec<Duration> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
+    let model = EmbeddedModel::default();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let request = embedding_request(&texts, None);
+    timed(REQUESTS, |_| {
+        black_box(runtime.block_on(model.embed(request.clone())).unwrap());
+    })
+}
+
+fn throughput(what: &str, times: &[Duration], bytes: usize) -> String {
+    let seconds = percentile(times, 50).as_secs_f64();
+    format!(
+        "{what}: {:.0} texts/s, {:.1} MB/s, p99 of {REQUEST_TEXTS} texts {:?}",
+        REQUEST_TEXTS as f64 / seconds,
+        bytes as f64 / 1e6 / seconds,
+        percentile(times, 99)
+    )
+}
+
 fn main() {
     let principal = PrincipalId::from_parts(1, 1);
     let table = Arc::new(EmbeddingTable::built_in().unwrap());
@@ -140,13 +176,12 @@ fn main() {
     let searches =
         timed(SEARCHES, |number| drop(black_box(index.search(&query(principal, number)).unwrap())));
 
-    let texts: Vec<String> = (0..EMBEDDED_TEXTS).map(text).collect();
-    let start = Instant::now();
-    for text in &texts {
-        black_box(table.embed(black_box(text)));
-    }
-    let embedding = start.elapsed();
+    let texts: Vec<String> = (0..REQUEST_TEXTS).map(text).collect();
     let bytes: usize = texts.iter().map(String::len).sum();
+    let cut = timed(REQUESTS, |_| {
+        black_box(cut_into_words(black_box(&texts)));
+    });
+    let embedded = timed_requests(&texts);
 
     let lines = [
         format!("items: {ITEMS}, loaded in {load:?}"),
@@ -161,10 +196,11 @@ fn main() {
             "search p50 / anchor p50: {:.1}",
             percentile(&searches, 50).as_secs_f64() / percentile(&anchor, 50).as_secs_f64()
         ),
+        throughput("anchor, the same texts cut into words", &cut, bytes),
+        throughput("vectors of texts, by the port", &embedded, bytes),
         format!(
-            "embedding: {:.0} texts/s, {:.1} MB/s",
-            EMBEDDED_TEXTS as f64 / embedding.as_secs_f64(),
-            bytes as f64 / 1e6 / embedding.as_secs_f64()
+            "vectors p50 / anchor p50: {:.1}",
+            percentile(&embedded, 50).as_secs_f64() / percentile(&cut, 50).as_secs_f64()
         ),
     ];
     for line in lines {

@@ -3,6 +3,8 @@
 //! Owns the format of `embedding/table.bin`, which `embedding/derive.py` writes. Knows no search. Invariant: a table that was
 //! read is consistent, so no lookup can fail. Begin at [`EmbeddingTable::built_in`].
 
+use std::sync::{Arc, LazyLock};
+
 use crate::limits::DIMENSIONS;
 
 const MAGIC: &[u8; 8] = b"PALYRAEM";
@@ -66,6 +68,16 @@ impl EmbeddingTable {
     /// [`ReadTableError`] if the file was damaged when the program was built; a test reads it.
     pub fn built_in() -> Result<Self, ReadTableError> {
         Self::read(BUILT_IN)
+    }
+
+    /// Returns the table that is part of the program; it is read once.
+    ///
+    /// # Errors
+    /// As [`built_in`](Self::built_in).
+    pub fn shared() -> Result<Arc<Self>, ReadTableError> {
+        static SHARED: LazyLock<Result<Arc<EmbeddingTable>, ReadTableError>> =
+            LazyLock::new(|| EmbeddingTable::built_in().map(Arc::new));
+        SHARED.clone()
     }
 
     /// Reads a table.

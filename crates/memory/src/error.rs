@@ -35,6 +35,14 @@ pub enum MemoryIndexError {
         /// Bytes of the name.
         bytes: usize,
     },
+    /// An item holds in a folder that has no name in the index.
+    #[error(
+        "memory item {id} holds in a folder that the index does not know; build the memory index again from the journal"
+    )]
+    UnnamedFolder {
+        /// The item.
+        id: MemoryId,
+    },
     /// The database in memory failed.
     #[error("the word index failed; build the memory index again from the journal")]
     WordIndex(#[from] rusqlite::Error),

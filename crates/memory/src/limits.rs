@@ -32,3 +32,7 @@ pub const PRINCIPALS_MAX: usize = 64;
 pub const CACHED_ITEMS_MAX: usize = 20_000;
 /// Age at which an item counts as half as recent as a new one.
 pub const RECENCY_HALF_LIFE: Duration = Duration::from_hours(24 * 60);
+/// Requests that the embedded model works on at once; each keeps one thread busy.
+pub const EMBEDDING_REQUESTS_MAX: usize = 2;
+/// Requests that wait for the embedded model; further ones are refused.
+pub const EMBEDDING_REQUESTS_WAITING_MAX: usize = 62;

@@ -5,7 +5,7 @@
 //! most [`PRINCIPALS_MAX`] indexes with [`CACHED_ITEMS_MAX`] items, the one in use aside. Begin at [`MemoryIndexes`].
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -23,7 +23,6 @@ pub struct MemoryIndexes(Arc<IndexCache>);
 
 #[derive(Debug, Default)]
 struct IndexCache {
-    table: OnceLock<Result<Arc<EmbeddingTable>, ReadTableError>>,
     entries: Mutex<CacheEntries>,
 }
 
@@ -118,8 +117,7 @@ impl IndexCache {
     }
 
     fn index_of(&self, principal: PrincipalId) -> Result<Arc<Mutex<PrincipalIndex>>, RankError> {
-        let table = self.table.get_or_init(|| EmbeddingTable::built_in().map(Arc::new));
-        let table = table.as_ref().map_err(|error| RankError::Table(error.clone()))?;
+        let table = EmbeddingTable::shared().map_err(RankError::Table)?;
         let mut entries = self.entries();
         entries.uses += 1;
         let last_use = entries.uses;
@@ -127,7 +125,7 @@ impl IndexCache {
             entry.last_use = last_use;
             return Ok(Arc::clone(&entry.index));
         }
-        let index = Arc::new(Mutex::new(PrincipalIndex::new(principal, Arc::clone(table))?));
+        let index = Arc::new(Mutex::new(PrincipalIndex::new(principal, table)?));
         let entry = CacheEntry { index: Arc::clone(&index), items_count: 0, last_use };
         entries.by_principal.insert(principal, entry);
         Ok(index)

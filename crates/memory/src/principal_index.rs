@@ -82,6 +82,7 @@ impl PrincipalIndex {
         }
         let mut entries = Vec::with_capacity(changed.len());
         for item in &changed {
+            self.folders.name(&item.saved.scope)?;
             entries.push(self.folders.item(item)?);
         }
         self.index.upsert_all(entries)?;
@@ -101,19 +102,26 @@ impl FolderNames {
         self.names.retain(|path, _| used.contains(path.as_path()));
     }
 
-    fn item(&mut self, record: &MemoryRecord) -> Result<MemoryItem, MemoryIndexError> {
-        let saved = &record.saved;
-        if let Some(path) = folder(&saved.scope)
+    /// Gives the folder of a scope a name, if it is one without a name.
+    fn name(&mut self, scope: &RecordedScope) -> Result<(), MemoryIndexError> {
+        if let Some(path) = folder(scope)
             && !self.names.contains_key(path)
         {
             self.names.insert(path.to_owned(), ScopeName::new(self.next.to_string())?);
             self.next += 1;
         }
+        Ok(())
+    }
+
+    /// Returns an item as the index has it. An item of a folder without a name is refused: with another scope it would hold
+    /// where it does not.
+    fn item(&self, record: &MemoryRecord) -> Result<MemoryItem, MemoryIndexError> {
+        let saved = &record.saved;
+        let scope = self.known_scope(&saved.scope);
         Ok(MemoryItem {
             id: saved.memory,
             principal: record.principal,
-            // The folder has its name by now.
-            scope: self.known_scope(&saved.scope).unwrap_or(MemoryScope::Principal),
+            scope: scope.ok_or(MemoryIndexError::UnnamedFolder { id: saved.memory })?,
             text: saved.text.expose().clone(),
             created: record.created,
             expires: saved.expires,
@@ -137,5 +145,53 @@ fn folder(scope: &RecordedScope) -> Option<&Path> {
     match scope {
         RecordedScope::PrincipalRoot(root) => Some(root.expose()),
         RecordedScope::Session(_) | RecordedScope::Principal => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use palyra_types::memory::{MemoryAuthor, MemorySaved};
+    use palyra_types::surface::Surface;
+    use palyra_types::tool::Taints;
+    use palyra_types::{Redacted, Seq, Timestamp};
+
+    use super::*;
+
+    fn record(scope: RecordedScope) -> MemoryRecord {
+        let saved = MemorySaved {
+            memory: MemoryId::from_parts(1, 1),
+            scope,
+            author: MemoryAuthor::Person,
+            via: Surface::LocalSocket,
+            source: None,
+            taints: Taints::NONE,
+            expires: None,
+            supersedes: None,
+            text: "Tests run with nextest.".into(),
+        };
+        MemoryRecord {
+            saved,
+            principal: PrincipalId::from_parts(1, 1),
+            seq: Seq(1),
+            created: Timestamp(1),
+            superseded_by: None,
+            forgotten: None,
+        }
+    }
+
+    #[test]
+    fn an_item_of_a_folder_without_a_name_is_refused_and_holds_nowhere_else() {
+        let mut folders = FolderNames::default();
+        let work = record(RecordedScope::PrincipalRoot(Redacted::cleaned("/work".into())));
+        let refused = folders.item(&work);
+        assert!(
+            matches!(refused, Err(MemoryIndexError::UnnamedFolder { id }) if id == work.saved.memory),
+            "{refused:?}"
+        );
+        folders.name(&work.saved.scope).unwrap();
+        assert!(matches!(folders.item(&work).unwrap().scope, MemoryScope::Workspace(_)));
+        folders.retain_of(&[]);
+        assert!(folders.item(&work).is_err());
+        assert_eq!(folders.item(&record(RecordedScope::Principal)).unwrap().scope, MemoryScope::Principal);
     }
 }

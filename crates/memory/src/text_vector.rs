@@ -50,6 +50,15 @@ impl TextVector {
     }
 }
 
+/// The meaning of a text as a direction, for callers outside of the index.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct UnitVector {
+    /// The components; their squares sum up to 1, or are all zero.
+    pub components: [f32; DIMENSIONS],
+    /// Pieces of words that it was made of.
+    pub pieces_count: usize,
+}
+
 impl EmbeddingTable {
     /// Returns the meaning of `text`.
     #[must_use]
@@ -59,6 +68,17 @@ impl EmbeddingTable {
             sum.add(self, piece, 1.0);
         }
         sum.vector()
+    }
+
+    /// Returns the meaning of `text` as a vector of length 1, not rounded; zero if no word is known.
+    #[must_use]
+    pub fn unit_vector(&self, text: &str) -> UnitVector {
+        let mut sum = VectorSum::default();
+        let pieces = self.pieces(text);
+        for piece in &pieces {
+            sum.add(self, *piece, 1.0);
+        }
+        UnitVector { components: sum.normalised(), pieces_count: pieces.len() }
     }
 
     /// Returns the meaning of a piece alone.
@@ -85,6 +105,15 @@ impl VectorSum {
         for (sum, code) in self.0.iter_mut().zip(codes) {
             *sum += factor * f32::from(code.cast_signed());
         }
+    }
+
+    /// Returns the sum with length 1; zero if it is zero.
+    fn normalised(&self) -> [f32; DIMENSIONS] {
+        let length = self.0.iter().map(|component| component * component).sum::<f32>().sqrt();
+        if length == 0.0 || !length.is_finite() {
+            return [0.0; DIMENSIONS];
+        }
+        self.0.map(|component| component / length)
     }
 
     /// Returns the sum with its largest component scaled to 127; zero if it is zero.

@@ -59,9 +59,15 @@ impl ErrorReply {
     /// Reports a model that does not exist.
     #[must_use]
     pub fn model_not_found(model: &str) -> Self {
-        let shown: String = model.chars().take(MODEL_CHARS_SHOWN_MAX).collect();
+        let shown = Self::shown_model(model);
         let message = format!("The model `{shown}` does not exist; `GET /v1/models` lists the models.");
         Self::not_found(message).with_param("model").with_code("model_not_found")
+    }
+
+    /// Returns the beginning of a model's name, as messages show it.
+    #[must_use]
+    pub fn shown_model(model: &str) -> String {
+        model.chars().take(MODEL_CHARS_SHOWN_MAX).collect()
     }
 
     /// Reports a previous response that cannot be continued.
@@ -115,6 +121,12 @@ impl ErrorReply {
     #[must_use]
     pub fn with_code(self, code: impl Into<String>) -> Self {
         Self { code: Some(code.into()), ..self }
+    }
+
+    /// Returns the same error with another sentence.
+    #[must_use]
+    pub fn with_message(self, message: impl Into<String>) -> Self {
+        Self { message: message.into(), ..self }
     }
 
     /// Returns the same error with another status, and the type that belongs to it.

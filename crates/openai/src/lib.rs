@@ -1,4 +1,4 @@
-//! The OpenAI-compatible faces of the gateway: chat completions, responses and models.
+//! The OpenAI-compatible faces of the gateway: chat completions, responses, embeddings and models.
 //!
 //! Owns what such clients send and read. Knows nothing of how a run works: it starts one, reads its tape, and shows of it
 //! what the person reads. Tools of the gateway, their names and results never appear.

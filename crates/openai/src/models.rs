@@ -1,5 +1,6 @@
-//! The models that are offered: agents, and models alone.
+//! The models that are offered: agents, models alone, and models for embeddings.
 
+use palyra_ports::embed_texts::EmbeddingModelName;
 use serde_json::{Value, json};
 
 use crate::request::requested_model::AGENT_MODEL;
@@ -29,6 +30,19 @@ impl OfferedModel {
         Self { name: format!("{provider}/{model}"), created: 0, owner: provider.to_owned() }
     }
 
+    /// Offers a model for embeddings.
+    #[must_use]
+    pub fn for_embeddings(name: &EmbeddingModelName) -> Self {
+        match name {
+            EmbeddingModelName::Embedded => {
+                Self { name: name.to_string(), created: 0, owner: AGENT_MODEL.to_owned() }
+            }
+            EmbeddingModelName::OfProvider(model) => {
+                Self::direct(model.provider.as_str(), model.model.as_str())
+            }
+        }
+    }
+
     /// Returns the model as clients read it.
     #[must_use]
     pub fn object(&self) -> Value {
@@ -45,6 +59,8 @@ pub fn model_list(models: &[OfferedModel]) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use palyra_types::model::ModelRef;
+
     use super::*;
 
     #[test]
@@ -53,12 +69,14 @@ mod tests {
             OfferedModel::agent(None, 7),
             OfferedModel::agent(Some("writer"), 8),
             OfferedModel::direct("p", "m/n"),
+            OfferedModel::for_embeddings(&EmbeddingModelName::Embedded),
+            OfferedModel::for_embeddings(&EmbeddingModelName::OfProvider(ModelRef::new("p", "e"))),
         ];
         let list = model_list(&models);
         assert_eq!(list["object"], "list");
         let ids: Vec<&str> =
             list["data"].as_array().unwrap().iter().map(|model| model["id"].as_str().unwrap()).collect();
-        assert_eq!(ids, ["palyra", "palyra/writer", "p/m/n"]);
+        assert_eq!(ids, ["palyra", "palyra/writer", "p/m/n", "palyra-embedded", "p/e"]);
         for model in list["data"].as_array().unwrap() {
             assert_eq!(model["object"], "model");
             assert!(model["created"].is_u64() && model["owned_by"].is_string());

@@ -10,3 +10,5 @@ pub mod server_event;
 pub mod chat_stream;
 pub mod response_object;
 pub mod response_stream;
+
+pub mod embedding_list;

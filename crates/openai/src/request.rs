@@ -14,3 +14,5 @@ pub mod sampling;
 pub mod chat_request;
 mod response_items;
 pub mod response_request;
+
+pub mod embedding_request;

@@ -20,6 +20,7 @@ mod streamed;
 mod whole;
 
 mod models;
+mod embeddings;
 mod chat;
 mod responses;
 pub mod routes;

@@ -18,6 +18,7 @@ pub mod read_usage;
 
 pub mod search_memories;
 
+pub mod embed_texts;
 pub mod model_directory;
 pub mod model_provider;
 pub mod redactor;
@@ -47,6 +48,10 @@ pub use append_tape::{
 pub use bound_credential::{BoundCredential, CredentialHandle, CredentialUser};
 pub use clock::Clock;
 pub use component_store::{ComponentStore, ComponentStoreError};
+pub use embed_texts::{
+    EMBEDDED_MODEL_NAME, EmbedError, EmbedTexts, EmbeddingModel, EmbeddingModelName, EmbeddingRequest,
+    EmbeddingRequestError, TextEmbeddings,
+};
 pub use entropy::Entropy;
 pub use erase_journal::{
     EraseError, EraseJournal, ErasureOrder, ErasurePlan, ErasureReceipt, ErasureSubject,

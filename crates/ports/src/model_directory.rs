@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use palyra_types::model::{ModelRef, ProviderName};
 use palyra_types::run::UserInput;
 
+use crate::embed_texts::{EmbedTexts, EmbeddingModelName};
 use crate::model_provider::ModelProvider;
 
 /// The provider that takes no settings.
@@ -59,6 +60,7 @@ pub struct ModelDirectory {
     suggestions: Vec<String>,
     origin: ModelOrigin,
     environment: Option<EnvironmentServer>,
+    embedders: Vec<Arc<dyn EmbedTexts>>,
     blind: Arc<Mutex<BTreeSet<ModelRef>>>,
 }
 
@@ -67,8 +69,34 @@ impl ModelDirectory {
     #[must_use]
     pub fn new(providers: Vec<Arc<dyn ModelProvider>>, default: ModelRef, suggestions: Vec<String>) -> Self {
         let providers = providers.into_iter().map(|provider| (provider.name(), provider)).collect();
-        let (fallbacks, origin, blind) = (Vec::new(), ModelOrigin::default(), Arc::default());
-        Self { providers, default, fallbacks, suggestions, origin, environment: None, blind }
+        Self {
+            providers,
+            default,
+            fallbacks: Vec::new(),
+            suggestions,
+            origin: ModelOrigin::default(),
+            environment: None,
+            embedders: Vec::new(),
+            blind: Arc::default(),
+        }
+    }
+
+    /// Returns the same directory with the models that make vectors of texts; the first one is the configured one.
+    #[must_use]
+    pub fn with_embedders(self, embedders: Vec<Arc<dyn EmbedTexts>>) -> Self {
+        Self { embedders, ..self }
+    }
+
+    /// Returns the models that make vectors of texts, the configured one first.
+    #[must_use]
+    pub fn embedders(&self) -> &[Arc<dyn EmbedTexts>] {
+        &self.embedders
+    }
+
+    /// Returns the model of this name, if it makes vectors of texts here.
+    #[must_use]
+    pub fn embedder(&self, name: &EmbeddingModelName) -> Option<&Arc<dyn EmbedTexts>> {
+        self.embedders.iter().find(|embedder| embedder.embedding_model().name == *name)
     }
 
     /// Returns the same directory with where its default model comes from.

@@ -2,9 +2,14 @@
 
 use std::sync::Arc;
 
-use futures::future::BoxFuture;
+use futures::FutureExt;
+use futures::future::{BoxFuture, ready};
 use futures::stream::BoxStream;
-use palyra_types::model::{ModelFailure, ModelName, ModelPiece, ModelRequest, ProviderName};
+use palyra_types::model::{
+    ModelFailure, ModelFailureClass, ModelName, ModelPiece, ModelRequest, ProviderName,
+};
+
+use crate::embed_texts::{EmbeddingRequest, TextEmbeddings};
 
 /// A place where models answer.
 pub trait ModelProvider: Send + Sync {
@@ -33,6 +38,22 @@ pub trait ModelProvider: Send + Sync {
     /// Nothing is sent before the first poll. Dropping the stream aborts the request at once.
     /// No retries: whether there is another attempt is the run machine's decision.
     fn stream(&self, request: Arc<ModelRequest>) -> BoxStream<'static, Result<ModelPiece, ModelFailure>>;
+
+    /// Makes a vector of each text, by a model that does so. Under the laws of [`stream`](Self::stream): nothing is sent
+    /// before the first poll, dropping the future aborts the request, and it is not repeated.
+    fn embed(
+        &self,
+        _model: &ModelName,
+        _request: EmbeddingRequest,
+    ) -> BoxFuture<'static, Result<TextEmbeddings, ModelFailure>> {
+        ready(Err(no_embeddings(&self.name()))).boxed()
+    }
+}
+
+/// The failure of a provider whose wire format has no embeddings.
+fn no_embeddings(provider: &ProviderName) -> ModelFailure {
+    let detail = format!("provider `{provider}` makes no embeddings: its wire format has none");
+    ModelFailure { class: ModelFailureClass::Permanent, detail: detail.into(), retry_after: None }
 }
 
 /// What is known of a model.

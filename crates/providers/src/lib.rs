@@ -9,6 +9,7 @@ pub mod openai_chat;
 pub mod anthropic_messages;
 pub mod wire_format;
 pub mod guard;
+mod provider_embeddings;
 pub mod detect;
 
 #[cfg(test)]
@@ -25,5 +26,6 @@ pub use anthropic_messages::{AnthropicMessagesConfig, AnthropicMessagesProvider}
 pub use guard::{GuardLimits, guarded};
 pub use key_reference::{KeyReference, ParseKeyReferenceError, ResolveKeyError};
 pub use openai_chat::{OpenAiChatConfig, OpenAiChatProvider};
+pub use provider_embeddings::ProviderEmbeddings;
 pub use secret::Secret;
 pub use wire_format::{LinkPrivacy, ProviderConfigError, SecretHost, Timeouts, secret_host};

@@ -166,7 +166,12 @@ pub async fn start_with_policy(
 }
 
 fn models(ports: &RuntimePorts) -> ModelsHandle {
-    ModelsHandle::new(ports.models.clone(), Arc::clone(&ports.clock), Arc::clone(&ports.redactor))
+    ModelsHandle::new(
+        ports.models.clone(),
+        Arc::clone(&ports.clock),
+        Arc::clone(&ports.redactor),
+        ports.recorder.clone(),
+    )
 }
 
 fn project_rules(ports: &RuntimePorts, rules: &Arc<ProjectRules>) -> ProjectRulesHandle {

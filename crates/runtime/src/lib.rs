@@ -42,6 +42,7 @@ pub use config::GatewayRuntimeConfigSnapshot;
 pub use error::RequestError;
 pub use gateway::GatewayRuntimeState;
 pub use palyra_admin::Caller;
+pub use palyra_admin::models::embeddings::{EmbeddingQuery, EmbeddingRefusal};
 pub use palyra_context::references::{PreviewedInput, PreviewedReference, ReferenceCost};
 pub use palyra_ports::model_directory::{self, ModelDirectory};
 pub use parts::RuntimePorts;

@@ -16,6 +16,9 @@ pub mod family_oracle;
 pub mod memory_journal;
 pub mod journal_reads;
 
+pub mod embedding_suite;
+pub mod scripted_embeddings;
+
 pub mod scripted_provider;
 pub mod model_server;
 pub mod dns_server;
@@ -43,6 +46,7 @@ pub use memory_secrets::{ChangeSecrets, MemorySecrets};
 
 pub use no_components::NoComponents;
 pub use pass_through::PassThrough;
+pub use scripted_embeddings::ScriptedEmbeddings;
 pub use scripted_provider::{Gate, Script, ScriptedProvider};
 pub use scripted_tools::{ScriptedTools, ToolScript};
 pub use shared_words::SharedWordSearch;

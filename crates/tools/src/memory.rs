@@ -6,6 +6,7 @@
 mod memory_search;
 mod memory_write;
 mod session_search;
+mod search_tool;
 mod shown;
 
 use std::sync::Arc;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
 use palyra_http::PublicOrigin;
+use palyra_ports::EmbeddingModelName;
 use palyra_types::model::ModelRef;
 use palyra_types::spelling::nearest_name;
 
@@ -93,6 +94,9 @@ fn unusable_text(setting: &str, text: &str) -> Option<String> {
             "takes a reference, env:NAME, file:PATH or vault:NAME, and never the key itself"
         }
         "model.default" if ModelRef::parse(text).is_none() => "takes provider/model, such as demo/demo",
+        "embeddings.model" if EmbeddingModelName::parse(text).is_none() => {
+            "takes palyra-embedded, or provider/model, such as local/nomic-embed-text"
+        }
         "listen.tcp" => match text.parse::<SocketAddr>() {
             Err(_) => "takes an address and a port, such as 127.0.0.1:7070",
             Ok(address) if !address.ip().is_loopback() => {

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
+use palyra_ports::EMBEDDED_MODEL_NAME;
+
 use super::value::{ConfigValue, ValueOrigin};
 
 /// One setting.
@@ -184,6 +186,12 @@ pub const SETTINGS: &[SettingSpec] = &[
         UnsetValue::Bool(true),
         "Whether there are tools that ask other machines, and commands can be given hosts, as docs/http-fetch.md says.",
     )),
+    text(
+        "embeddings.model",
+        EMBEDDED_MODEL_NAME,
+        "The model that makes vectors of texts for clients (docs/openai.md): palyra-embedded, which is part of the program, or \
+         provider/model of a provider with the format openai_chat.",
+    ),
     at_start(text(
         "http.listen",
         HTTP_LISTEN_DEFAULT,

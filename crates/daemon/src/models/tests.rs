@@ -62,3 +62,57 @@ fn a_server_of_the_environment_that_cannot_be_set_up_is_found_without_a_network(
     assert!(said.contains("OPENAI_API_KEY") && !said.contains("sesame"), "{said}");
     assert!(planned("sesame").is_empty());
 }
+
+/// Builds the models of a configuration without a network; returns the models for embeddings.
+async fn embedding_models(text: &str) -> Result<Vec<String>, String> {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let sources = KeySources { environment: Arc::default(), vault: None };
+    let config = config::load_text(Path::new("/f/palyra.toml"), text, &sources.environment, &[]);
+    let built = build(&config.expect("valid"), &sources, MissingSecret::Refused).await;
+    let directory = built.map_err(|errors| describe_all(&errors))?;
+    Ok(directory.embedders().iter().map(|embedder| embedder.embedding_model().name.to_string()).collect())
+}
+
+#[tokio::test]
+async fn the_configured_model_for_embeddings_is_before_the_embedded_one() {
+    let local = "[providers.local]\nbase_url = \"http://127.0.0.1:1/v1\"\n";
+    for (text, expected) in [
+        (String::new(), vec!["palyra-embedded"]),
+        ("embeddings.model = \"palyra-embedded\"\n".to_owned(), vec!["palyra-embedded"]),
+        ("embeddings.model = \"\"\n".to_owned(), vec!["palyra-embedded"]),
+        (format!("embeddings.model = \"local/a/b\"\n{local}"), vec!["local/a/b", "palyra-embedded"]),
+    ] {
+        assert_eq!(embedding_models(&text).await.expect("valid"), expected, "{text}");
+    }
+}
+
+#[tokio::test]
+async fn a_model_for_embeddings_of_a_provider_that_has_none_is_refused_with_the_reason() {
+    let cloud = "[providers.cloud]\nbase_url = \"https://h\"\nformat = \"anthropic_messages\"\n";
+    for (model, why) in [
+        ("nope/m", "no provider of this name is configured"),
+        ("openai/text-embedding-3-small", "no provider of this name is configured"),
+        ("demo/demo", "the built-in provider has no embeddings"),
+        ("cloud/m", "the format anthropic_messages has no embeddings"),
+    ] {
+        let said =
+            embedding_models(&format!("embeddings.model = \"{model}\"\n{cloud}")).await.expect_err(model);
+        let begin = format!(
+            "/f/palyra.toml:1:20: `embeddings.model` is `{model}`, and {why}; it takes palyra-embedded, or"
+        );
+        assert!(said.starts_with(&begin), "{said}");
+    }
+}
+
+#[tokio::test]
+async fn the_server_of_the_environment_can_make_embeddings() {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let pairs = [("OPENAI_BASE_URL", "http://127.0.0.1:1/v1"), ("PALYRA_MODEL", "m")];
+    let environment: BTreeMap<_, _> = pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+    let sources = KeySources { environment: Arc::new(environment), vault: None };
+    let text = "embeddings.model = \"openai/embed\"";
+    let config = config::load_text(Path::new("/f/palyra.toml"), text, &sources.environment, &[]);
+    let built = build(&config.expect("valid"), &sources, MissingSecret::Refused).await;
+    let Ok(directory) = built else { panic!("a server and a model are named") };
+    assert_eq!(directory.embedders()[0].embedding_model().name.to_string(), "openai/embed");
+}

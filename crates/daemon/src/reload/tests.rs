@@ -91,6 +91,25 @@ async fn a_good_configuration_is_swapped_in_and_what_changed_is_told() {
 }
 
 #[tokio::test]
+async fn another_model_for_embeddings_is_swapped_in_and_a_wrong_one_is_not() {
+    let rig = Rig::start("").await;
+    let names = || -> Vec<String> {
+        let models = rig.seen.models.borrow();
+        models.embedders().iter().map(|embedder| embedder.embedding_model().name.to_string()).collect()
+    };
+    assert_eq!(names(), ["palyra-embedded"]);
+    let local = "[providers.x]\nbase_url = \"http://127.0.0.1:1/v1\"";
+    let report = rig.reload(&format!("embeddings.model = \"x/e\"\n{local}")).await.expect("reloaded");
+    assert_eq!(report.changed[0], "embeddings.model");
+    assert!(report.needs_restart.is_empty());
+    assert_eq!(names(), ["x/e", "palyra-embedded"]);
+    let refused =
+        rig.reload(&format!("embeddings.model = \"y/e\"\n{local}")).await.expect_err("no such provider");
+    assert!(refused.to_string().contains("`embeddings.model` is `y/e`, and no provider"), "{refused}");
+    assert_eq!(names(), ["x/e", "palyra-embedded"]);
+}
+
+#[tokio::test]
 async fn a_bad_configuration_changes_nothing_and_says_so() {
     let rig = Rig::start("limits.turns_max = 5").await;
     let before = rig.seen.snapshots.borrow().clone();

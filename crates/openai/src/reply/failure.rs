@@ -6,12 +6,15 @@
 use std::time::Duration;
 
 use palyra_types::ErrorCode;
+use palyra_types::model::ModelFailureClass;
 
 use crate::error_reply::{ErrorReply, RetryAdvice};
 use crate::reply::answer_reader::AnswerOutcome;
 
 /// Pause that a client is asked to make where the provider named none.
 const RATE_LIMIT_PAUSE: Duration = Duration::from_secs(20);
+/// Pause before a single request is repeated where nothing says how long the cause lasts.
+const REPEAT_PAUSE: Duration = Duration::from_secs(2);
 
 /// Returns the error of an outcome; `None` for an answer, whole or cut off.
 #[must_use]
@@ -25,6 +28,27 @@ pub fn failure(outcome: &AnswerOutcome) -> Option<ErrorReply> {
             Some(ErrorReply::of_code(ErrorCode::RunFinished, "The run was cancelled.").with_code("cancelled"))
         }
         AnswerOutcome::Failed { code, pause } => Some(of_code(*code, *pause)),
+    }
+}
+
+/// Returns the error of a single request to a model, which nothing here repeats: the client is asked to where that can help.
+#[must_use]
+pub fn request_failure(class: ModelFailureClass, pause: Option<Duration>) -> ErrorReply {
+    let error = of_code(class.code(), pause);
+    match class {
+        ModelFailureClass::RateLimit => {
+            error.with_retry(RetryAdvice::After(pause.unwrap_or(RATE_LIMIT_PAUSE)))
+        }
+        ModelFailureClass::Transient
+        | ModelFailureClass::Network
+        | ModelFailureClass::Timeout
+        | ModelFailureClass::Malformed => error.with_retry(RetryAdvice::After(pause.unwrap_or(REPEAT_PAUSE))),
+        ModelFailureClass::Auth
+        | ModelFailureClass::Permission
+        | ModelFailureClass::Quota
+        | ModelFailureClass::Permanent
+        | ModelFailureClass::ContextExceeded
+        | ModelFailureClass::ContentPolicy => error,
     }
 }
 
@@ -102,6 +126,32 @@ mod tests {
     fn a_failed_run_is_not_repeated_by_an_sdk() {
         for code in ErrorCode::ALL {
             assert_eq!(failed(*code).headers(), [("x-should-retry", "false".to_owned())], "{code}");
+        }
+    }
+    #[test]
+    fn a_single_request_is_repeated_by_a_client_where_that_can_help() {
+        use ModelFailureClass as Class;
+        let seconds = |number| Some(Duration::from_secs(number));
+        for (class, pause, status, retry_after) in [
+            (Class::RateLimit, None, 429, Some("20")),
+            (Class::RateLimit, seconds(7), 429, Some("7")),
+            (Class::Transient, None, 502, Some("2")),
+            (Class::Transient, seconds(30), 502, Some("30")),
+            (Class::Network, None, 502, Some("2")),
+            (Class::Timeout, None, 504, Some("2")),
+            (Class::Malformed, None, 502, Some("2")),
+            (Class::Auth, None, 502, None),
+            (Class::Quota, None, 429, None),
+            (Class::Permanent, None, 502, None),
+            (Class::ContextExceeded, None, 400, None),
+            (Class::ContentPolicy, None, 422, None),
+        ] {
+            let error = request_failure(class, pause);
+            let headers = error.headers();
+            let named =
+                headers.iter().find(|(name, _)| *name == "retry-after").map(|(_, value)| value.as_str());
+            assert_eq!(named, retry_after, "{class:?}");
+            assert_eq!(error.status(), status, "{class:?}: {}", error.message());
         }
     }
 }

@@ -15,11 +15,12 @@ const PROVIDERS_SPAN_MAX: Duration = Duration::from_secs(3);
 /// Models of one list, at most.
 const MODELS_MAX: usize = 2_000;
 
-/// Lists agents, then the models that providers say they have.
+/// Lists agents, then models for embeddings, then the models that providers say they have.
 pub(crate) async fn list(call: OpenAiCall) -> Result<Response, ErrorReply> {
     let agents = call.services.state.agents.offered();
     let mut models: Vec<OfferedModel> = agents.iter().map(offered).collect();
     let handle = &call.services.state.models;
+    models.extend(handle.embedding_models().iter().map(OfferedModel::for_embeddings));
     let default = handle.directory().default_model().clone();
     models.push(OfferedModel::direct(default.provider.as_str(), default.model.as_str()));
     if let Ok(providers) = tokio::time::timeout(PROVIDERS_SPAN_MAX, handle.ask_all()).await {
@@ -39,6 +40,10 @@ pub(crate) async fn list(call: OpenAiCall) -> Result<Response, ErrorReply> {
 /// Returns one model.
 pub(crate) async fn get(call: OpenAiCall) -> Result<Response, ErrorReply> {
     let unknown = || ErrorReply::model_not_found(&call.name);
+    let embedding_models = call.services.state.models.embedding_models();
+    if let Some(name) = embedding_models.iter().find(|name| name.to_string() == call.name) {
+        return Ok(object_response(&OfferedModel::for_embeddings(name).object()));
+    }
     let model = match RequestedModel::parse(&call.name).ok_or_else(unknown)? {
         RequestedModel::Agent(name) => {
             let agent = call.services.state.agents.by_name(name.as_deref()).map_err(|_| unknown())?;

@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use super::openai_call::OpenAiCall;
 use super::refusals::{error_response, gate_refusal};
 use super::services::{OpenAiServices, OpenAiSpans};
-use super::{chat, models, responses};
+use super::{chat, embeddings, models, responses};
 use crate::error_reply::ErrorReply;
 
 /// Returns the routes below `/v1`, for the HTTP server to mount; `spans` are measured by `clock`.
@@ -57,6 +57,7 @@ fn router(services: &OpenAiServices) -> Router {
         .route("/v1/models", get(route!(services, models::list)))
         .route("/v1/models/{*id}", get(route!(services, models::get)))
         .route("/v1/chat/completions", post(route!(services, chat::create)))
+        .route("/v1/embeddings", post(route!(services, embeddings::create)))
         // A client that asks for a WebSocket here goes on without one.
         .route("/v1/responses", post(route!(services, responses::create)).get(no_route))
         .route("/v1/responses/compact", any(no_route))
@@ -72,7 +73,7 @@ fn router(services: &OpenAiServices) -> Router {
 
 async fn no_route() -> Response {
     error_response(&ErrorReply::not_found(
-        "There is nothing at this path. Offered are /v1/models, /v1/chat/completions and /v1/responses.",
+        "There is nothing at this path. Offered are /v1/models, /v1/chat/completions, /v1/responses and /v1/embeddings.",
     ))
 }
 

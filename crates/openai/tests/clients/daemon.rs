@@ -14,13 +14,16 @@ use palyra_http::{
 };
 use palyra_openai::{OpenAiSpans, openai_routes};
 use palyra_ports::{
-    Clock, Recorder, RestoreFiles, RestoreOrder, WorkspaceChoice, WorkspaceError, Workspaces,
+    Clock, EmbeddingModelName, Recorder, RestoreFiles, RestoreOrder, WorkspaceChoice, WorkspaceError,
+    Workspaces,
 };
 use palyra_runtime::approvals::ApprovalUpdate;
 use palyra_runtime::{
     Caller, GatewayRuntimeConfigSnapshot, GatewayRuntimeState, ModelDirectory, RuntimePorts, gateway,
 };
-use palyra_testkit::{FakeClock, FixedEntropy, MemoryJournal, PassThrough, ScriptedProvider, ScriptedTools};
+use palyra_testkit::{
+    FakeClock, FixedEntropy, MemoryJournal, ScriptedEmbeddings, ScriptedProvider, ScriptedTools,
+};
 use palyra_types::access::{AccessScope, ScopeSet};
 use palyra_types::approval::{ApprovalRecord, ApprovalState};
 use palyra_types::effect::{RawUndoneFile, RestoreImage, UndoResult, UndoneFile};
@@ -31,6 +34,7 @@ use tempfile::TempDir;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
+use crate::canary_redactor::CanaryRedactor;
 use crate::client_program::soon;
 
 /// The longest silence of a stream. No other timer of the daemon has this span, so that a test can await this one.
@@ -43,6 +47,8 @@ pub(crate) struct TestDaemon {
     pub(crate) state: GatewayRuntimeState,
     pub(crate) provider: ScriptedProvider,
     pub(crate) tools: ScriptedTools,
+    /// The configured model for embeddings, `scripted/vectors`; the embedded one is beside it.
+    pub(crate) vectors: ScriptedEmbeddings,
     pub(crate) journal: Arc<MemoryJournal>,
     /// The daemon's clock.
     pub(crate) clock: FakeClock,
@@ -59,7 +65,13 @@ impl TestDaemon {
         let provider = ScriptedProvider::new(Arc::clone(&times));
         let tools = ScriptedTools::new();
         let journal = Arc::new(MemoryJournal::new());
+        let vectors =
+            ScriptedEmbeddings::new(EmbeddingModelName::OfProvider(ModelRef::new("scripted", "vectors")));
         let ports = ports(folder.path(), &times, &provider, &tools, &journal);
+        let embedded = ScriptedEmbeddings::new(EmbeddingModelName::Embedded);
+        let directory = (**ports.models.borrow()).clone();
+        let directory = directory.with_embedders(vec![Arc::new(vectors.clone()), Arc::new(embedded)]);
+        let ports = RuntimePorts { models: watch::channel(Arc::new(directory)).1, ..ports };
         let config = GatewayRuntimeConfigSnapshot { heartbeat: HEARTBEAT, ..Default::default() };
         let state = gateway::start(ports, watch::channel(Arc::new(config)).1).await.unwrap();
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
@@ -77,7 +89,7 @@ impl TestDaemon {
         let daemon = DaemonFacts::of_test(folder.path());
         let server = HttpServer { state: state.clone(), daemon, clock: times, mounted: vec![openai] };
         tokio::spawn(serve(server, listener, HttpLimits::default(), stop.clone()));
-        Self { state, provider, tools, journal, clock, address, stop, folder }
+        Self { state, provider, tools, vectors, journal, clock, address, stop, folder }
     }
 
     /// The owner at the daemon's own socket.
@@ -120,8 +132,13 @@ impl TestDaemon {
 
     /// Makes a token for OpenAI's clients; returns whose it is as well.
     pub(crate) async fn token(&self, principal: &str) -> (PrincipalId, String) {
+        self.token_for(principal, AccessScope::Openai).await
+    }
+
+    /// Makes a token with one scope.
+    pub(crate) async fn token_for(&self, principal: &str, scope: AccessScope) -> (PrincipalId, String) {
         let request = TokenRequest::program(principal, "test", Duration::from_secs(3_600));
-        let request = TokenRequest { scopes: Some(ScopeSet::of(&[AccessScope::Openai])), ..request };
+        let request = TokenRequest { scopes: Some(ScopeSet::of(&[scope])), ..request };
         let made = self.state.admin.access.create_token(self.owner(), request).await;
         let (record, token) = made.unwrap();
         (record.principal, token.into_exposed())
@@ -144,7 +161,7 @@ fn ports(
     let default = ModelRef::new("scripted", "scripted");
     let directory = ModelDirectory::new(vec![Arc::new(provider.clone())], default, Vec::new());
     RuntimePorts {
-        recorder: Recorder::new(journal.clone(), Arc::new(PassThrough), Arc::clone(clock)),
+        recorder: Recorder::new(journal.clone(), Arc::new(CanaryRedactor), Arc::clone(clock)),
         tapes: journal.clone(),
         families: journal.clone(),
         maintain: journal.clone(),
@@ -153,7 +170,7 @@ fn ports(
         tools: Arc::new(tools.clone()),
         restore: Arc::new(NothingToRestore),
         kept: Arc::new(palyra_ports::NoKeptFiles),
-        redactor: Arc::new(PassThrough),
+        redactor: Arc::new(CanaryRedactor),
         secrets: Arc::new(palyra_testkit::MemorySecrets::default()),
         components: Arc::new(palyra_testkit::NoComponents),
         skills: Arc::new(palyra_testkit::MemorySkillFolders::default()),

@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails there")]
 
 mod daemon;
+mod canary_redactor;
 
 mod client_program;
 mod client_trial;
@@ -13,4 +14,6 @@ mod leaving_clients;
 mod each_client;
 
 mod raw_request;
+mod embeddings;
+mod authorization;
 mod tried_with;

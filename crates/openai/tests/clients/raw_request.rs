@@ -14,19 +14,20 @@ use crate::client_program::soon;
 use crate::daemon::{DISCONNECT_GRACE, TestDaemon};
 
 /// An answer with a body of JSON.
-struct RawAnswer {
-    status: u16,
-    head: String,
-    body: Value,
+pub(crate) struct RawAnswer {
+    pub(crate) status: u16,
+    pub(crate) head: String,
+    pub(crate) body: Value,
 }
 
 /// Sends a request with lines of headers, and reads the answer.
-async fn send(address: SocketAddr, line: &str, headers: &[String], body: &str) -> RawAnswer {
+pub(crate) async fn send(address: SocketAddr, line: &str, headers: &[String], body: &str) -> RawAnswer {
     let mut stream = TcpStream::connect(address).await.unwrap();
     let headers: String = headers.iter().map(|header| format!("{header}\r\n")).collect();
     let head = format!(
-        "{line} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\ncontent-type: application/json\r\n\
+        "{line} HTTP/1.1\r\nhost: localhost:{}\r\nconnection: close\r\ncontent-type: application/json\r\n\
          content-length: {}\r\n{headers}\r\n",
+        address.port(),
         body.len()
     );
     stream.write_all(format!("{head}{body}").as_bytes()).await.unwrap();
@@ -34,10 +35,26 @@ async fn send(address: SocketAddr, line: &str, headers: &[String], body: &str) -
     soon(stream.read_to_string(&mut text)).await.unwrap();
     let (head, body) = text.split_once("\r\n\r\n").unwrap();
     let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-    RawAnswer { status, head: head.to_ascii_lowercase(), body: serde_json::from_str(body).unwrap() }
+    let head = head.to_ascii_lowercase();
+    let body = if head.contains("transfer-encoding: chunked") { joined(body) } else { body.to_owned() };
+    RawAnswer { status, body: serde_json::from_str(&body).unwrap(), head }
 }
 
-fn bearer(token: &str) -> String {
+/// Joins the chunks of a body.
+fn joined(mut chunked: &str) -> String {
+    let mut body = String::new();
+    loop {
+        let (size, rest) = chunked.split_once("\r\n").unwrap();
+        let size = usize::from_str_radix(size, 16).unwrap();
+        if size == 0 {
+            return body;
+        }
+        body.push_str(&rest[..size]);
+        chunked = rest[size..].strip_prefix("\r\n").unwrap();
+    }
+}
+
+pub(crate) fn bearer(token: &str) -> String {
     format!("authorization: Bearer {token}")
 }
 
@@ -46,7 +63,8 @@ async fn what_is_not_offered_is_an_error_in_the_shape_that_clients_read() {
     let daemon = TestDaemon::start().await;
     let (_, token) = daemon.token("user:alice").await;
     for (line, status) in [
-        ("POST /v1/embeddings", 404),
+        ("GET /v1/embeddings", 405),
+        ("POST /v1/embeddings/x", 404),
         ("POST /v1/conversations", 404),
         ("GET /v1/conversations/conv_1", 404),
         ("GET /v1/files", 404),

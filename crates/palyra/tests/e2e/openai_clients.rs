@@ -54,7 +54,7 @@ fn home_of(assistant: &ModelServer, faults: &ModelServer) -> Home {
     let home = Home::new().with("PALYRA__HTTP__LISTEN", "127.0.0.1:0");
     std::fs::create_dir_all(home.config_file().parent().unwrap()).unwrap();
     let text = format!(
-        "model.default = \"eyes/assistant\"\n[providers.eyes]\nbase_url = \"{}\"\nimages = true\n\
+        "model.default = \"eyes/assistant\"\nembeddings.model = \"eyes/embed\"\n[providers.eyes]\nbase_url = \"{}\"\nimages = true\n\
          [providers.faults]\nbase_url = \"{}\"\n",
         assistant.base_url(),
         faults.base_url()
@@ -139,10 +139,11 @@ fn the_python_client_of_openai_works_and_sees_nothing_of_the_inside() {
     let token = token(&home);
     let client = client_script(&python(), "openai_sdk.py", &daemon, &home, &token).spawn().unwrap();
     let client = ended(client).expect(0);
-    let expected = "models text stream usage tools structured image settings errors failures session responses response_stream \
+    let expected = "models text stream usage embeddings tools structured image settings errors failures session responses response_stream \
                     background previous unstored deleted input_items disconnect\n";
     assert_eq!(client.out, expected);
     check_settings(&assistant);
+    check_embedded_texts(&assistant, &token);
     let runs = home.palyra(&["runs", "list", "--json"]).expect(0).json();
     assert!(runs.is_empty(), "the runs are those of another principal");
     gate.open();
@@ -181,6 +182,15 @@ fn check_settings(assistant: &ModelServer) {
     assert_eq!((&body["temperature"], &body["verbosity"]), (&serde_json::json!(0.3), &"low".into()));
     assert_eq!((&body["reasoning_effort"], &body["max_tokens"]), (&"minimal".into(), &800.into()));
     assert!(body.get("seed").is_none() && body.get("stop").is_none());
+}
+
+/// Checks that the texts of which the client wanted vectors came to the model without its secret.
+fn check_embedded_texts(assistant: &ModelServer, token: &str) {
+    let asked = assistant.asked().into_iter().filter(|request| request.path == "/v1/embeddings");
+    let bodies: Vec<String> = asked.map(|request| request.body["input"].to_string()).collect();
+    assert!(bodies.iter().any(|body| body.contains("We deploy on Fridays.")), "{bodies:?}");
+    let with_key = bodies.iter().find(|body| body.contains("the key is")).expect("the text with the key");
+    assert!(with_key.contains("<secret:") && !with_key.contains(token), "{with_key}");
 }
 
 /// Clients with principals of their own, so that none of them continues a conversation of another.

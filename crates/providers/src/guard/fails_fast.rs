@@ -3,10 +3,10 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use futures::StreamExt;
 use futures::future::BoxFuture;
 use futures::stream::{self, BoxStream};
-use palyra_ports::{Clock, ModelInfo, ModelProvider};
+use futures::{FutureExt, StreamExt};
+use palyra_ports::{Clock, EmbeddingRequest, ModelInfo, ModelProvider, TextEmbeddings};
 use palyra_types::model::{
     ModelFailure, ModelFailureClass, ModelName, ModelPiece, ModelRequest, ProviderName,
 };
@@ -60,19 +60,41 @@ impl ModelProvider for FailsFast {
         let (inner, breaker, clock) = (self.inner.clone(), self.breaker.clone(), self.clock.clone());
         // Judged at the first poll, as everything that a request does.
         let judged = async move {
-            let refused = {
-                let breaker = breaker.lock().unwrap_or_else(PoisonError::into_inner);
-                breaker
-                    .refusal(clock.boot())
-                    .map(|rest| left_alone(&inner.name(), rest, breaker.last_failure()))
-            };
-            match refused {
+            match refused(&inner.name(), &breaker, &*clock) {
                 Some(failure) => stream::iter([Err(failure)]).boxed(),
                 None => inner.stream(request),
             }
         };
         stream::once(judged).flatten().boxed()
     }
+
+    fn embed(
+        &self,
+        model: &ModelName,
+        request: EmbeddingRequest,
+    ) -> BoxFuture<'static, Result<TextEmbeddings, ModelFailure>> {
+        let inner = Arc::clone(&self.inner);
+        let breaker = Arc::clone(&self.breaker);
+        let clock = Arc::clone(&self.clock);
+        let model = model.clone();
+        async move {
+            match refused(&inner.name(), &breaker, &*clock) {
+                Some(failure) => Err(failure),
+                None => inner.embed(&model, request).await,
+            }
+        }
+        .boxed()
+    }
+}
+
+/// Returns the failure of a request that is not sent now.
+fn refused(
+    provider: &ProviderName,
+    breaker: &Mutex<CircuitBreaker>,
+    clock: &dyn Clock,
+) -> Option<ModelFailure> {
+    let breaker = breaker.lock().unwrap_or_else(PoisonError::into_inner);
+    breaker.refusal(clock.boot()).map(|rest| left_alone(provider, rest, breaker.last_failure()))
 }
 
 /// Makes the failure of a request that is not sent because of those before it.

@@ -5,10 +5,10 @@
 
 use std::sync::Arc;
 
-use futures::StreamExt;
 use futures::future::BoxFuture;
 use futures::stream::{self, BoxStream};
-use palyra_ports::{ModelInfo, ModelProvider};
+use futures::{FutureExt, StreamExt};
+use palyra_ports::{EmbeddingRequest, ModelInfo, ModelProvider, TextEmbeddings};
 use palyra_types::model::{
     ModelFailure, ModelFailureClass, ModelName, ModelPiece, ModelRequest, ProviderName,
 };
@@ -93,6 +93,23 @@ impl ModelProvider for LeasedProvider {
             }
         };
         stream::once(leased).flatten().boxed()
+    }
+
+    fn embed(
+        &self,
+        model: &ModelName,
+        request: EmbeddingRequest,
+    ) -> BoxFuture<'static, Result<TextEmbeddings, ModelFailure>> {
+        let inner = Arc::clone(&self.inner);
+        let places = Arc::clone(&self.places);
+        let model = model.clone();
+        async move {
+            let lease = places.lease().await?;
+            let embedded = inner.embed(&model, request).await;
+            drop(lease);
+            embedded
+        }
+        .boxed()
     }
 }
 

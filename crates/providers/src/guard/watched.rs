@@ -4,10 +4,10 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use futures::StreamExt;
 use futures::future::BoxFuture;
 use futures::stream::{self, BoxStream};
-use palyra_ports::{Clock, ModelInfo, ModelProvider};
+use futures::{FutureExt, StreamExt};
+use palyra_ports::{Clock, EmbeddingRequest, ModelInfo, ModelProvider, TextEmbeddings};
 use palyra_types::model::{ModelFailure, ModelName, ModelPiece, ModelRequest, ProviderName};
 
 use super::circuit_breaker::{BreakerTicket, CircuitBreaker, HealthSign};
@@ -66,6 +66,27 @@ impl ModelProvider for WatchedProvider {
             }
         };
         stream::once(admitted).flatten().boxed()
+    }
+
+    fn embed(
+        &self,
+        model: &ModelName,
+        request: EmbeddingRequest,
+    ) -> BoxFuture<'static, Result<TextEmbeddings, ModelFailure>> {
+        let inner = Arc::clone(&self.inner);
+        let breaker = Arc::clone(&self.breaker);
+        let clock = Arc::clone(&self.clock);
+        let model = model.clone();
+        async move {
+            let mut watch = RequestWatch::begin(&inner.name(), breaker, clock)?;
+            let embedded = inner.embed(&model, request).await;
+            match &embedded {
+                Ok(_) => watch.end(HealthSign::Alive),
+                Err(failure) => watch.fail(failure),
+            }
+            embedded
+        }
+        .boxed()
     }
 }
 

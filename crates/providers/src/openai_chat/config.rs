@@ -57,6 +57,7 @@ impl OpenAiChatConfig {
 pub(super) struct ServerAddresses {
     pub(super) chat: Url,
     pub(super) models: Url,
+    pub(super) embeddings: Url,
     pub(super) cap: OutputCapField,
     pub(super) context_tokens: u64,
     pub(super) images: bool,
@@ -70,6 +71,7 @@ impl ServerAddresses {
         Ok(Self {
             chat: below(&base, &["chat", "completions"])?,
             models: below(&base, &["models"])?,
+            embeddings: below(&base, &["embeddings"])?,
             cap: if is_openai { OutputCapField::MaxCompletionTokens } else { OutputCapField::MaxTokens },
             context_tokens: if is_openai { CONTEXT_TOKENS_OPENAI } else { CONTEXT_TOKENS },
             images: is_openai,
@@ -83,14 +85,18 @@ mod tests {
 
     #[test]
     fn addresses_lie_below_the_base() {
-        let check = |base: &str, chat: &str, models: &str| {
+        for (base, below, query) in [
+            ("http://h:1/v1", "http://h:1/v1", ""),
+            (" https://h/v1/ ", "https://h/v1", ""),
+            ("http://h", "http://h", ""),
+            ("http://h/a?v=1#x", "http://h/a", "?v=1"),
+        ] {
             let found = ServerAddresses::read(base).expect("a base URL");
-            assert_eq!((found.chat.as_str(), found.models.as_str()), (chat, models), "{base}");
-        };
-        check("http://h:1/v1", "http://h:1/v1/chat/completions", "http://h:1/v1/models");
-        check(" https://h/v1/ ", "https://h/v1/chat/completions", "https://h/v1/models");
-        check("http://h", "http://h/chat/completions", "http://h/models");
-        check("http://h/a?v=1#x", "http://h/a/chat/completions?v=1", "http://h/a/models?v=1");
+            let found = [&found.chat, &found.models, &found.embeddings].map(Url::as_str);
+            let expected =
+                ["chat/completions", "models", "embeddings"].map(|path| format!("{below}/{path}{query}"));
+            assert_eq!(found, expected.each_ref().map(String::as_str), "{base}");
+        }
     }
 
     #[test]

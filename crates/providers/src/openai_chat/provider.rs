@@ -7,7 +7,7 @@ use std::sync::Arc;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use futures::stream::BoxStream;
-use palyra_ports::{ModelCapabilities, ModelInfo, ModelProvider};
+use palyra_ports::{EmbeddingRequest, ModelCapabilities, ModelInfo, ModelProvider, TextEmbeddings};
 use palyra_types::model::{ModelFailure, ModelName, ModelPiece, ModelRequest, ProviderName};
 use palyra_types::sampling::SamplingOptions;
 use reqwest::Url;
@@ -15,6 +15,7 @@ use reqwest::header::AUTHORIZATION;
 
 use super::assembly::ChatAssembly;
 use super::config::{OpenAiChatConfig, ServerAddresses};
+use super::embeddings;
 use super::failure::ROWS;
 use super::models::models;
 use super::render::{OutputCapField, RenderOptions, SchemaBy, render};
@@ -106,6 +107,17 @@ impl ModelProvider for OpenAiChatProvider {
 
     fn stream(&self, request: Arc<ModelRequest>) -> BoxStream<'static, Result<ModelPiece, ModelFailure>> {
         exchange::stream(self.chat.clone(), request)
+    }
+
+    fn embed(
+        &self,
+        model: &ModelName,
+        request: EmbeddingRequest,
+    ) -> BoxFuture<'static, Result<TextEmbeddings, ModelFailure>> {
+        let chat = Arc::clone(&self.chat);
+        let model = model.clone();
+        async move { embeddings::embed(&chat.link, &chat.addresses.embeddings, &model, &request).await }
+            .boxed()
     }
 }
 

@@ -121,6 +121,26 @@ impl ServerLink {
         self.send(request.header(ACCEPT, "text/event-stream, application/json").body(body)).await
     }
 
+    /// Posts a request and returns the whole document that answers it.
+    pub(crate) async fn post_for_document(
+        &self,
+        url: &Url,
+        body: String,
+        bytes_max: usize,
+    ) -> Result<Vec<u8>, ModelFailure> {
+        let request = self.client()?.post(url.clone()).header(CONTENT_TYPE, "application/json");
+        let mut response = self.send(request.header(ACCEPT, "application/json").body(body)).await?;
+        // One byte more shows that there is more.
+        let body = self.body(&mut response, bytes_max.saturating_add(1)).await;
+        let body = body.map_err(|failure| self.scrubbed(failure))?;
+        if body.len() > bytes_max {
+            let detail =
+                format!("the answer has more than the {bytes_max} bytes that are read for this request");
+            return Err(failure(ModelFailureClass::Malformed, &detail));
+        }
+        Ok(body)
+    }
+
     /// Gets a document.
     pub(crate) async fn get(&self, url: &Url) -> Result<Vec<u8>, ModelFailure> {
         let mut response =

@@ -3,6 +3,7 @@
 mod conformance;
 mod cuts;
 mod detection;
+mod embeddings;
 mod faults;
 mod attacks;
 mod attacks_injected_texts;

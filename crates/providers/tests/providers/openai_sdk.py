@@ -126,6 +126,23 @@ def check_reasoning(server):
     assert answer.choices[0].finish_reason == "length"
 
 
+def check_embeddings(server):
+    texts = ["one", "two words"]
+    decoded = server.embeddings.create(model=MODEL, input=texts)
+    assert [entry.index for entry in decoded.data] == [0, 1] and decoded.usage.total_tokens == 4, decoded
+    plain = server.embeddings.create(model=MODEL, input=texts, encoding_format="float")
+    for one, other in zip(decoded.data, plain.data):
+        assert len(one.embedding) == 8, one
+        assert all(abs(a - b) < 1e-6 for a, b in zip(one.embedding, other.embedding)), (one, other)
+    assert len(server.embeddings.create(model=MODEL, input="one", dimensions=3).data[0].embedding) == 3
+    for wrong in [{"input": []}, {"input": [""]}, {"input": "x", "dimensions": 65}, {"input": [[1, 2]]}]:
+        try:
+            server.embeddings.create(model=MODEL, **wrong)
+        except openai.BadRequestError:
+            continue
+        raise AssertionError(wrong)
+
+
 def check_faults(server):
     for told in expected:
         status, name = told.rsplit(":", 1)
@@ -157,5 +174,6 @@ check_image(server)
 check_schema(server)
 check_options(server)
 check_reasoning(client(thinker_url))
+check_embeddings(server)
 check_faults(client(faulty_url))
-print("models document stream tools unpaired auth rate_limit image schema options reasoning faults")
+print("models document stream tools unpaired auth rate_limit image schema options reasoning embeddings faults")

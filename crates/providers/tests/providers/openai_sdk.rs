@@ -61,7 +61,7 @@ async fn the_official_sdk_understands_our_model_server() {
     assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
     assert_eq!(
         said.trim(),
-        "models document stream tools unpaired auth rate_limit image schema options reasoning faults"
+        "models document stream tools unpaired auth rate_limit image schema options reasoning embeddings faults"
     );
     assert_eq!(assistant.counts().aborted, 0);
 }

@@ -4,4 +4,5 @@ pub(super) mod wire;
 pub(super) mod events;
 pub(super) mod errors;
 pub(super) mod validate;
+pub(super) mod embeddings;
 mod schema;

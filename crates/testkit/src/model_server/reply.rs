@@ -84,6 +84,11 @@ impl Reply {
         Self::of(Kind::Silent)
     }
 
+    /// Returns whether it is an answer of a model, and no fault and no bytes of the test's own.
+    pub(super) fn is_answer(&self) -> bool {
+        matches!(&self.kind, Kind::Answer(answer) if answer.trouble.is_none())
+    }
+
     fn of(kind: Kind) -> Self {
         Self {
             kind,

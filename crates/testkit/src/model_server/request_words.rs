@@ -11,7 +11,7 @@ fn without_time(text: &str) -> &str {
 /// Takes the lines that say when a person's words were said out of a body, and returns them in order.
 pub(super) fn take_times(body: &mut Value) -> Vec<String> {
     let mut times = Vec::new();
-    let messages = body["messages"].as_array_mut().into_iter().flatten();
+    let messages = body.get_mut("messages").and_then(Value::as_array_mut).into_iter().flatten();
     for message in messages.filter(|message| message["role"] == "user") {
         match &mut message["content"] {
             Value::String(text) => take_time(text, &mut times),

@@ -29,6 +29,12 @@ pub(super) fn route(request: &SeenRequest, behaviour: &Behaviour, number: usize)
                     None => (behaviour.choose(&request.body), false),
                 }
             }
+            ("POST", "/v1/embeddings") => {
+                match chat::embeddings::complaint(behaviour.vendor(), &request.body) {
+                    Some(complaint) => (Reply::error(400, "invalid_request_error", &complaint), true),
+                    None => (embeddings(request, behaviour), false),
+                }
+            }
             ("POST", "/v1/messages") => match messages::validate::complaint(request) {
                 Some(flaw) => (Reply::error(flaw.status, flaw.kind, &flaw.message), true),
                 None => (behaviour.choose(&request.body), false),
@@ -75,6 +81,16 @@ fn models(request: &SeenRequest, behaviour: &Behaviour, dialect: Dialect) -> Rep
         Dialect::Messages => messages::wire::model_list(behaviour.models(), &request.path),
     };
     Reply::raw("application/json", list.to_string().as_bytes())
+}
+
+/// Answers with vectors where a behaviour answers at all; its faults stay.
+fn embeddings(request: &SeenRequest, behaviour: &Behaviour) -> Reply {
+    let reply = behaviour.choose(&request.body);
+    if !reply.is_answer() {
+        return reply;
+    }
+    let document = chat::embeddings::document(&request.body);
+    Reply::raw("application/json", document.to_string().as_bytes())
 }
 
 fn not_found(dialect: Dialect) -> &'static str {

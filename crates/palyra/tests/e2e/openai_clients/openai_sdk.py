@@ -79,6 +79,50 @@ def usage():
 
 
 @part
+def embeddings():
+    texts = ["We deploy on Fridays.", "the deployment is on a Friday", "a recipe for soup"]
+    for model, dimensions in [("palyra-embedded", 128), ("eyes/embed", 8)]:
+        packed = client.embeddings.create(model=model, input=texts)
+        plain = client.embeddings.create(model=model, input=texts, encoding_format="float")
+        assert [entry.index for entry in packed.data] == [0, 1, 2] and packed.model == model, packed
+        for one, other in zip(packed.data, plain.data):
+            assert len(one.embedding) == dimensions, one
+            assert list(one.embedding) == list(other.embedding), (one, other)
+        assert packed.usage.total_tokens == packed.usage.prompt_tokens > 0, packed.usage
+        assert packed.model in [model.id for model in client.models.list()]
+    words = client.embeddings.create(model="palyra-embedded", input=texts).data
+    alike = lambda a, b: sum(x * y for x, y in zip(words[a].embedding, words[b].embedding))
+    assert abs(alike(0, 0) - 1) < 1e-5 and alike(0, 1) > alike(0, 2), (alike(0, 1), alike(0, 2))
+    assert len(client.embeddings.create(model="eyes/embed", input="x", dimensions=5).data[0].embedding) == 5
+    client.embeddings.create(model="eyes/embed", input="the key is " + os.environ["OPENAI_API_KEY"])
+    for wrong, field in [
+        ({"input": [1, 2]}, "input"),
+        ({"input": ["x", ""]}, "input[1]"),
+        ({"input": "x", "dimensions": 7}, "dimensions"),
+        ({"input": "x", "encoding_format": "int8"}, "encoding_format"),
+    ]:
+        try:
+            client.embeddings.create(model="palyra-embedded", **wrong)
+        except openai.BadRequestError as error:
+            assert error.param == field and error.body["message"], error
+        else:
+            raise AssertionError(wrong)
+    try:
+        client.embeddings.create(model="text-embedding-3-small", input="x")
+    except openai.NotFoundError as error:
+        assert error.code == "model_not_found" and "palyra-embedded" in str(error), error
+    else:
+        raise AssertionError("a model that is not there")
+    narrow = openai.OpenAI(api_key=os.environ["PALYRA_NARROW_TOKEN"], max_retries=0)
+    try:
+        narrow.embeddings.create(model="palyra-embedded", input="x")
+    except openai.PermissionDeniedError:
+        pass
+    else:
+        raise AssertionError("a token without the scope")
+
+
+@part
 def tools():
     answer = ask("Read secret-notes.md and tell me what it says")
     assert answer.choices[0].message.content.startswith("Let me read it. \n\nThe file says"), answer
