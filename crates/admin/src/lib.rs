@@ -8,6 +8,7 @@
 
 pub mod access;
 pub mod agents;
+pub mod budgets;
 pub mod components;
 pub mod erasure;
 pub mod grants;

@@ -2,6 +2,8 @@
 //!
 //! Owns whose runs a caller sees. Both answers come from the rows of runs. Begin at [`UsageHandle`].
 
+mod budget_requests;
+
 use std::sync::Arc;
 
 use palyra_journal_core::families::runs::{PastUsage, usage_report};
@@ -10,22 +12,28 @@ use palyra_ports::read_usage::{UsageQuery, UsageReport, UsageTotals};
 use palyra_types::UtcDay;
 use tokio::sync::Mutex;
 
+use crate::budgets::BudgetBook;
 use crate::caller::Caller;
 use crate::error::AdminError;
+use crate::memories::ZoneOf;
 use crate::parts::AdminPorts;
 
-/// Sums what models used.
+pub use budget_requests::{BudgetChange, BudgetListing, ListedAccount, TopUp};
+
+/// Sums what models used, and says what they may cost.
 #[derive(Clone)]
 pub struct UsageHandle {
     ports: Arc<AdminPorts>,
+    budgets: Arc<BudgetBook>,
+    zones: ZoneOf,
     past: Arc<Mutex<PastUsage>>,
 }
 
 impl UsageHandle {
     /// Makes a handle.
     #[must_use]
-    pub fn new(ports: Arc<AdminPorts>) -> Self {
-        Self { ports, past: Arc::default() }
+    pub fn new(ports: Arc<AdminPorts>, budgets: Arc<BudgetBook>, zones: ZoneOf) -> Self {
+        Self { ports, budgets, zones, past: Arc::default() }
     }
 
     /// Returns the day of UTC that it is.

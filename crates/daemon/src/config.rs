@@ -193,6 +193,12 @@ impl Config {
         matches!(self.values.get("memory.recall"), Some((ConfigValue::Bool(true), _)))
     }
 
+    /// Returns the file of the price catalogue; empty for none.
+    #[must_use]
+    pub fn prices_file(&self) -> &str {
+        self.text("prices.file")
+    }
+
     /// Returns the default model; empty when none is named.
     #[must_use]
     pub fn default_model(&self) -> &str {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use palyra_governance::PriceCatalogue;
 use palyra_api::ConfigFact;
 use palyra_journal::{Derived, JournalStore, OpenError, OpenOptions, PayloadSealing};
 use palyra_journal_core::families::principals;
@@ -114,7 +115,30 @@ pub(crate) fn snapshot(config: &Config) -> GatewayRuntimeConfigSnapshot {
         input_bytes_max: config.input_bytes_max(),
         time_zone: machine_time_zone().into(),
         recalls_memory: config.recalls_memory(),
+        prices: prices(config),
         ..GatewayRuntimeConfigSnapshot::default()
+    }
+}
+
+/// Returns what models cost. Without a file that can be read no model has a price, so budgets that limit money refuse.
+fn prices(config: &Config) -> Option<Arc<PriceCatalogue>> {
+    let file = config.prices_file();
+    if file.is_empty() {
+        return None;
+    }
+    let text = match std::fs::read_to_string(file) {
+        Ok(text) => text,
+        Err(error) => {
+            tracing::error!("no model has a price: `prices.file` names `{file}`, which cannot be read: {error}");
+            return None;
+        }
+    };
+    match PriceCatalogue::parse(&text) {
+        Ok(catalogue) => Some(Arc::new(catalogue)),
+        Err(error) => {
+            tracing::error!("no model has a price: `{file}` is not a price catalogue: {error}");
+            None
+        }
     }
 }
 

@@ -17,6 +17,7 @@ use palyra_wire::v1::effects_service_server::EffectsServiceServer;
 use palyra_wire::v1::erasure_service_server::ErasureServiceServer;
 use palyra_wire::v1::gateway_service_server::GatewayServiceServer;
 use palyra_wire::v1::journal_service_server::JournalServiceServer;
+use palyra_wire::v1::budget_service_server::BudgetServiceServer;
 use palyra_wire::v1::memory_service_server::MemoryServiceServer;
 use palyra_wire::v1::models_service_server::ModelsServiceServer;
 use palyra_wire::v1::people_service_server::PeopleServiceServer;
@@ -176,6 +177,7 @@ fn routes(
         .add_service(ApprovalsServiceServer::new(all.clone()).max_decoding_message_size(bytes_max))
         .add_service(EffectsServiceServer::new(all.clone()).max_decoding_message_size(bytes_max))
         .add_service(PeopleServiceServer::new(all.clone()).max_decoding_message_size(bytes_max))
+        .add_service(BudgetServiceServer::new(all.clone()).max_decoding_message_size(bytes_max))
         .add_service(MemoryServiceServer::new(all.clone()).max_decoding_message_size(bytes_max))
         .add_service(PolicyServiceServer::new(all.clone()).max_decoding_message_size(bytes_max))
         .add_service(ComponentsServiceServer::new(all.clone()).max_decoding_message_size(bytes_max))

@@ -26,6 +26,7 @@ use tokio::sync::watch;
 
 use crate::approvals::ApprovalsHandle;
 use crate::approvals::expiry::ApprovalExpiry;
+use crate::budget_waits::BudgetWaits;
 use crate::config::GatewayRuntimeConfigSnapshot;
 use crate::engine::Engine;
 use crate::error::StartError;
@@ -116,9 +117,11 @@ pub async fn start_with_policy(
     let undoing = UndoService::new(Arc::clone(&engine));
     background.at_start("open_undos", undoing.finish_open()).await;
     background.at_start("lost_jobs", palyra_admin::doubt_lost_jobs(&admin_ports)).await;
+    background.at_start("lost_requests", end_lost_requests(&engine)).await;
     let recovered = crate::recovery::take_up_open_runs(&ports, &sessions).await?;
     tracing::info!(runs = recovered, "open runs taken up");
     background.spawn(ApprovalExpiry::new(Arc::clone(&engine), sessions.clone()));
+    background.spawn(BudgetWaits::new(Arc::clone(&engine), sessions.clone()));
     background.spawn(ShadowCounting::new(Arc::clone(&views.shadow)));
     let tapes = TapeHandle::new(Arc::clone(&ports), hub.clone());
     let memories = memories(admin_ports.for_memory(), &engine);
@@ -136,6 +139,7 @@ pub async fn start_with_policy(
         Arc::new(agents.clone()),
     ];
     let models = models(&ports);
+    let zones = Arc::clone(&engine.runs.zones);
     let proofs = Arc::clone(&ports.proofs);
     let health =
         HealthHandle::new(Arc::clone(&admin_ports), proofs, ports.models.clone(), background.status());
@@ -147,7 +151,7 @@ pub async fn start_with_policy(
         policy,
         grants: GrantsHandle::new(Arc::clone(&admin_ports), &views, owner),
         project_rules: project_rules(&ports, &views.project_rules),
-        usage: UsageHandle::new(Arc::clone(&admin_ports)),
+        usage: UsageHandle::new(Arc::clone(&admin_ports), Arc::clone(&views.budgets), zones),
         memories,
         erasures: ErasureHandle::new(admin_ports, Arc::new(stopper), subscribers),
     };
@@ -180,9 +184,15 @@ fn project_rules(ports: &RuntimePorts, rules: &Arc<ProjectRules>) -> ProjectRule
 
 /// Makes the handle of memory; a date in it is one in the zone of its principal.
 fn memories(ports: MemoryPorts, engine: &Arc<Engine>) -> MemoriesHandle {
-    let engine = Arc::clone(engine);
     let search = Arc::clone(&engine.views.memories);
-    MemoriesHandle::new(ports, search, Arc::new(move |principal| engine.runs.zone_of(principal)))
+    MemoriesHandle::new(ports, search, Arc::clone(&engine.runs.zones))
+}
+
+async fn end_lost_requests(engine: &Engine) -> Result<(), TickFailure> {
+    let ended = engine.views.budgets.end_lost(&engine.runs.zones).await;
+    ended.map(drop).map_err(|error| {
+        TickFailure::new(format_args!("requests that the last stop caught are still reserved: {error}"))
+    })
 }
 
 async fn settle_vault(vault: &VaultHandle) -> Result<(), TickFailure> {

@@ -33,6 +33,7 @@ pub mod kept;
 pub mod approvals;
 
 mod recovery;
+mod budget_waits;
 
 pub mod config;
 pub mod error;

@@ -24,6 +24,8 @@ mod state;
 
 mod call_evaluator;
 
+mod budget;
+
 mod references;
 
 mod preview;

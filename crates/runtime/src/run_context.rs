@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use jiff::tz::TimeZone;
+use palyra_admin::memories::ZoneOf;
 use palyra_admin::{AdminViews, tools_left};
 use palyra_background::Drain;
 use palyra_context::clock_words::zone_named;
@@ -86,6 +87,8 @@ pub(crate) struct RunContext {
     /// Where committed entries are published.
     pub(crate) hub: TapeHub,
     pub(crate) drain: Drain,
+    /// The time zone of each principal: its own, or the one of the configuration.
+    pub(crate) zones: ZoneOf,
     memory: JournalMemory,
 }
 
@@ -107,14 +110,18 @@ impl RunContext {
             catalog: Mutex::new(Arc::new(WrittenCatalog::new(ports.tools.catalog()))),
             stored: Mutex::default(),
         };
-        Ok(Self { ports: ports.for_runs(config), views, asking, hub, drain, memory })
+        let (access, of_config) = (views.access.clone(), config.clone());
+        let zones: ZoneOf = Arc::new(move |principal| {
+            let access = access.borrow();
+            let own = access.principal(principal).map_or("", |known| known.time_zone.expose().as_str());
+            zone_named([own, &of_config.borrow().time_zone])
+        });
+        Ok(Self { ports: ports.for_runs(config), views, asking, hub, drain, zones, memory })
     }
 
     /// Returns the time zone of a principal: its own, or the one of the configuration.
     pub(crate) fn zone_of(&self, principal: PrincipalId) -> TimeZone {
-        let access = self.views.access.borrow();
-        let own = access.principal(principal).map_or("", |known| known.time_zone.expose().as_str());
-        zone_named([own, &self.ports.config.borrow().time_zone])
+        (self.zones)(principal)
     }
 
     pub(crate) fn log_id(&self) -> LogId {

@@ -37,6 +37,7 @@ pub use crate::session::{InputReach, InputRequest};
 
 const BOOKMARKS_MAX: usize = 500;
 const BOOKMARK_CHARS_MAX: usize = 80;
+mod budget_waits;
 mod client_results;
 mod effects;
 

@@ -4,7 +4,7 @@
 //! line holds each verb to that.
 
 /// The names.
-pub const RESERVED_TOOL_NAMES: [&str; 50] = [
+pub const RESERVED_TOOL_NAMES: [&str; 51] = [
     "serve",
     "init",
     "chat",
@@ -15,6 +15,7 @@ pub const RESERVED_TOOL_NAMES: [&str; 50] = [
     "tools",
     "sessions",
     "memory",
+    "budget",
     "model",
     "journal",
     "status",

@@ -278,6 +278,11 @@ pub const SETTINGS: &[SettingSpec] = &[
         "Folder of policies (*.cedar) that are tried out: with the shipped ones, and instead of your own, they are asked \
          about every decision, and change none; `palyra policy shadow` tells. Empty: none.",
     ),
+    text(
+        "prices.file",
+        "",
+        "File with the prices of models (docs/budgets.md), an absolute path; empty: no model has a price.",
+    ),
 ];
 
 /// Where a provider's API may begin, as TOML.

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::FutureExt;
+use palyra_admin::budgets::BudgetStep;
 use palyra_background::LoopTimer;
 use palyra_context::session_history::PriorContext;
 use palyra_ports::AppendError;
@@ -401,10 +402,14 @@ impl RunActor {
 
     /// Decides what is held, records it in one commit, and performs what follows.
     async fn step(&mut self, accepts: Option<&RunAcceptance>) -> StepOutcome {
+        let budget = match self.begin_budget(accepts).await {
+            Ok(budget) => budget,
+            Err(error) => return self.refused(error, accepts),
+        };
         let now = self.run_context.ports.clock.wall();
         self.judge_answers();
         self.judge_prepared();
-        let mut draft = StepDraft::new(&self.state, self.session, self.earlier.taints, now);
+        let mut draft = StepDraft::new(&self.state, self.session, self.earlier.taints, budget, now);
         let mut answers = Vec::new();
         let zone = self.run_context.zone_of(self.session.principal);
         let source = RequestSource { run_context: &self.run_context, history: &self.earlier.runs, zone };
@@ -412,6 +417,7 @@ impl RunActor {
             answers.push(draft.take(command, &self.state, &source));
         }
         self.stop_at_once(&draft.effects);
+        let budget = draft.budget.take_step(&draft.events);
         if !draft.events.is_empty() {
             let step = record::StepRecord {
                 run: draft.machine.run(),
@@ -423,10 +429,12 @@ impl RunActor {
                 statics: &draft.statics,
                 blobs: &draft.blobs,
                 actors: &draft.actors,
+                beside: budget.as_ref().map(|budget| budget.entries(now)).unwrap_or_default(),
                 accepts,
             };
             match step.append(&self.run_context).await {
                 Ok(records) => {
+                    budget.into_iter().for_each(BudgetStep::committed);
                     for record in &records {
                         self.state.remember(&record.event, record.time, record.seq);
                     }
@@ -438,10 +446,16 @@ impl RunActor {
                     self.reevaluate_without_grant(gone);
                     return StepOutcome::Later;
                 }
-                Err(error) => return self.refused(error, accepts),
+                Err(error) => {
+                    if error == AppendError::Unknown {
+                        budget.into_iter().for_each(BudgetStep::in_doubt);
+                    }
+                    return self.refused(error, accepts);
+                }
             }
         }
         self.state.machine = draft.machine.clone();
+        self.note_budget_wait(&mut draft.budget);
         for (command, answer) in self.inputs.take(answers.len()).zip(answers) {
             let delivered = DeliveryReceipt { state: draft.machine.state() };
             command.answer(answer.map(|()| delivered).map_err(request_error));

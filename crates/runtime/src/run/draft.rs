@@ -15,8 +15,9 @@ use palyra_types::event::{ApprovalEvent, RunEvent, TapeEvent, ToolEvent};
 use palyra_types::model::{ModelRef, ModelRequest};
 use palyra_types::session::SessionRef;
 use palyra_types::tool::Taints;
-use palyra_types::{EffectId, Timestamp};
+use palyra_types::{Attempt, EffectId, Redacted, Timestamp};
 
+use crate::run::budget::StepBudget;
 use crate::run::call_evaluator::{CallEvaluator, fresh_approval};
 use crate::run::context::{RequestSource, RequestSpec, started_of, transcript_with};
 use crate::run::mailbox::RunCommand;
@@ -36,9 +37,12 @@ pub(super) struct StepDraft {
     pub(super) blobs: Vec<EntryBlobs>,
     /// Who acted with which of the events.
     pub(super) actors: Vec<EntryActor>,
+    pub(super) budget: StepBudget,
     session: SessionRef,
     /// What the runs before this one had read.
     inherited: Taints,
+    /// Soft limits that the request of this step passes.
+    soft_limits: Vec<Redacted<String>>,
 }
 
 impl StepDraft {
@@ -46,6 +50,7 @@ impl StepDraft {
         state: &AgentRunLoopState,
         session: SessionRef,
         inherited: Taints,
+        budget: StepBudget,
         now: Timestamp,
     ) -> Self {
         Self {
@@ -57,8 +62,10 @@ impl StepDraft {
             statics: Vec::new(),
             blobs: Vec::new(),
             actors: Vec::new(),
+            budget,
             session,
             inherited,
+            soft_limits: Vec::new(),
         }
     }
 
@@ -96,7 +103,7 @@ impl StepDraft {
         }
         for effect in decision.effects {
             match effect {
-                Effect::AssembleContext { model, instead, tokens_wished, output_tokens_left, .. } => {
+                Effect::AssembleContext { attempt, model, instead, tokens_wished, output_tokens_left } => {
                     let first = RequestSpec {
                         model: model.as_ref(),
                         tokens: tokens_wished,
@@ -106,9 +113,13 @@ impl StepDraft {
                     let other = |model| RequestSpec { model: Some(model), tokens: None, ..first };
                     let others = instead.iter().map(other);
                     let answer = self.expansion(state, source, first.model).unwrap_or_else(|| {
-                        self.assemble(state, source, std::iter::once(first).chain(others))
+                        self.assemble(state, source, attempt, std::iter::once(first).chain(others))
                     });
                     self.decide(&answer, state, source)?;
+                    let passed = std::mem::take(&mut self.soft_limits);
+                    if !passed.is_empty() && self.machine.open_attempt() == Some(attempt) {
+                        self.decide(&RunInput::SoftLimitsPassed(passed), state, source)?;
+                    }
                 }
                 Effect::Judge(calls) => {
                     let judged = self.judge_again(&calls, state, source.run_context);
@@ -173,10 +184,17 @@ impl StepDraft {
         &mut self,
         state: &AgentRunLoopState,
         source: &RequestSource<'_>,
-        mut wanted: impl Iterator<Item = RequestSpec<'a>>,
+        attempt: Attempt,
+        wanted: impl Iterator<Item = RequestSpec<'a>>,
     ) -> RunInput {
+        let mut wanted = wanted.peekable();
+        let output_tokens_left = wanted.peek().map_or(0, |spec| spec.output_tokens_left);
         let assemble = |wanted| source.prepare_model_provider_input(state, &self.events, wanted).ok();
-        let Some(prepared) = wanted.find_map(assemble) else { return RunInput::ContextTooLarge };
+        let Some(mut prepared) = wanted.find_map(assemble) else { return RunInput::ContextTooLarge };
+        match self.budget.reserve(&mut prepared, attempt, output_tokens_left, source, &self.events) {
+            Ok(passed) => self.soft_limits = passed,
+            Err(refusal) => return RunInput::OverBudget(refusal),
+        }
         let (plan, model) = (prepared.plan, prepared.request.model.clone());
         self.request = Some(Arc::new(prepared.request));
         self.statics = prepared.statics;
