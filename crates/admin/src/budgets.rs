@@ -48,6 +48,7 @@ pub struct BudgetBook {
 }
 
 /// How a step holds the order of entries.
+#[expect(dead_code, reason = "a guard is kept until it is dropped")]
 enum OrderHold {
     /// Without budgets there is no order.
     None,

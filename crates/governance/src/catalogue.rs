@@ -17,7 +17,6 @@ use sha2::{Digest, Sha256};
 
 use entry::{DatedPrices, PricedModels};
 use palyra_types::budget::CurrencyCode;
-use palyra_types::budget::TokenPrices;
 use read::PriceRow;
 
 pub use error::CatalogueError;

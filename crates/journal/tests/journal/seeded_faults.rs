@@ -47,7 +47,7 @@ use palyra_testkit::family_oracle::{FamilyOracle, budgets as budget_oracle};
 use palyra_testkit::journal_suite::project_rules::accepted;
 use palyra_testkit::journal_suite::random_appends::RandomAppends;
 use palyra_testkit::journal_suite::{
-    components as component_samples, memories as memory_samples, policies as policy_samples, samples,
+    budgets as budget_samples, components as component_samples, memories as memory_samples, policies as policy_samples, samples,
     skills as skill_samples,
 };
 use palyra_types::access::{AccessScope, CredentialKind, PrincipalKind, Role, ScopeSet};
@@ -563,6 +563,18 @@ fn restored_session() -> Vec<NewEntry> {
     vec![opened, archived, restored]
 }
 
+/// A budget that was set twice.
+fn changed_budget() -> Vec<NewEntry> {
+    let entry = |tokens| NewEntry {
+        time: Timestamp(6_000_000),
+        principal: samples::principal(0),
+        session: None,
+        run: None,
+        event: BudgetEvent::Set(budget_samples::budget(80, "daily", tokens)).into(),
+    };
+    [10, 20].map(entry).into()
+}
+
 /// A person with another role who is disabled and then named again, and a token of one scope.
 fn changed_person() -> Vec<NewEntry> {
     let principal = samples::principal(80);
@@ -617,6 +629,7 @@ async fn random_log() -> (Vec<JournalEventRecord>, Answers) {
         journal.append(samples::append(busy_run(&entropy, step))).await.unwrap();
     }
     journal.append(samples::append(changed_person())).await.unwrap();
+    journal.append(samples::append(changed_budget())).await.unwrap();
     journal.append(samples::append(restored_session())).await.unwrap();
     let mut ranges = Vec::new();
     for first in (2..journal.status().entries).step_by(7) {

@@ -2,6 +2,8 @@
 //!
 //! Owns the size of a request and what became of it. Whether it fits is decided by `palyra_admin::budgets`.
 
+use std::sync::Arc;
+
 use palyra_admin::budgets::{BudgetMode, BudgetStep, WaitingRun};
 use palyra_context::prompt::request_tokens_max;
 use palyra_governance::{
@@ -40,7 +42,7 @@ pub(super) struct StepBudget {
 impl RunActor {
     /// Begins what the step may reserve and end.
     pub(super) async fn begin_budget(
-        &self,
+        &mut self,
         accepts: Option<&RunAcceptance>,
     ) -> Result<StepBudget, AppendError> {
         let started = accepts.map(|acceptance| &acceptance.started).or(self.state.started.as_ref());
@@ -54,19 +56,17 @@ impl RunActor {
             schedule: None,
         };
         let goes_on = |input: &RunInput| matches!(input, RunInput::BudgetDue(BudgetWake::GoOnOnce));
-        let is_let_go_on = self.inputs.batch().any(|command| goes_on(&command.input));
+        let is_let_go_on = self.inputs.batch().iter().any(|command| goes_on(&command.input));
         let mode = if is_let_go_on { BudgetMode::GoOnOnce } else { BudgetMode::Limited };
-        let book = &self.run_context.views.budgets;
+        let class = started.map_or(TaskClass::Interactive, task_class);
+        let begun = self.state.machine.has_answer_begun();
+        let run_context = Arc::clone(&self.run_context);
+        let step = run_context.views.budgets.begin(path, mode, &run_context.zones).await?;
         Ok(StepBudget {
-            step: Some(book.begin(path, mode, &self.run_context.zones).await?),
-            session,
-            run,
-            class: started.map_or(TaskClass::Interactive, task_class),
-            begun: self.state.machine.has_answer_begun(),
-            seen: 0,
-            requested: None,
-            reserved: None,
-            waits: None,
+            step: Some(step),
+            class,
+            begun,
+            ..StepBudget::without_requests(session, run)
         })
     }
 
@@ -98,6 +98,12 @@ fn task_class(started: &RunStarted) -> TaskClass {
 }
 
 impl StepBudget {
+    /// Makes that of a run that asks no model.
+    pub(super) fn without_requests(session: SessionRef, run: RunId) -> Self {
+        let class = TaskClass::Interactive;
+        Self { step: None, session, run, class, begun: false, seen: 0, requested: None, reserved: None, waits: None }
+    }
+
     /// Reserves an assembled request. Where a budget applies and no cap on the answer would be sent, one is sent.
     pub(super) fn reserve(
         &mut self,
@@ -127,14 +133,13 @@ impl StepBudget {
                 Ok(warnings.iter().map(|warning| cleaned(source.run_context, warned(warning))).collect())
             }
             Err(stop) => {
-                let waiting = WaitingRun::new(self.session, step.path(), reservation);
+                let mut waiting = WaitingRun::new(self.session, step.path(), reservation);
+                waiting.asks = stop.action == StopAction::Ask;
                 let outcome = outcome_of(&stop);
-                self.waits = Some(match outcome {
-                    BudgetOutcome::Wait { resumes } => {
-                        WaitingRun { resumes, asks: stop.action == StopAction::Ask, ..waiting }
-                    }
-                    BudgetOutcome::Refuse(_) => waiting,
-                });
+                if let BudgetOutcome::Wait { resumes } = outcome {
+                    waiting.resumes = resumes;
+                }
+                self.waits = Some(waiting);
                 let text = format!("model `{}` was not asked: {}", request.model, stop.explanation());
                 Err(BudgetRefusal { outcome, explanation: cleaned(source.run_context, text) })
             }

@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::run::call_evaluator::fresh_approval;
 use crate::run::context::RequestSource;
+use crate::run::budget::StepBudget;
 use crate::run::draft::StepDraft;
 use crate::run::mailbox::RunCommand;
 use crate::run::perform::execute_tool::report;
@@ -40,7 +41,8 @@ pub(crate) async fn preview_references(
     let mut unmade = BTreeSet::new();
     while let Some(input) = inputs.pop_front() {
         let now = run_context.ports.clock.wall();
-        let mut draft = StepDraft::new(&state, session, Taints::NONE, now);
+        let budget = StepBudget::without_requests(session, state.machine.run());
+        let mut draft = StepDraft::new(&state, session, Taints::NONE, budget, now);
         if draft.take(&RunCommand::without_reply(input), &state, &source).is_err() {
             break;
         }
