@@ -9,6 +9,7 @@
 
 mod account_book;
 mod budget_step;
+mod placed_account;
 mod waiting_runs;
 
 use std::collections::BTreeSet;
@@ -25,7 +26,6 @@ use palyra_types::{PrincipalId, RunId, Timestamp};
 use tokio::sync::{Notify, OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock};
 
 use crate::memories::ZoneOf;
-use crate::parts::AdminPorts;
 
 use account_book::AccountBook;
 
@@ -67,16 +67,20 @@ pub enum BudgetMode {
 
 impl BudgetBook {
     /// Reads the budgets and the accounts that have open reservations; other accounts are read when they are needed.
-    pub(crate) async fn load(ports: &AdminPorts) -> Result<Self, ReadError> {
-        let records = ports.families.query(budgets::in_force).await?;
-        let open = ports.families.query(|rows, _| budget_accounts::with_reservations(rows)).await?;
+    pub(crate) async fn load(
+        recorder: Recorder,
+        families: Arc<dyn ReadFamilies>,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, ReadError> {
+        let records = families.query(budgets::in_force).await?;
+        let open = families.query(|rows, _| budget_accounts::with_reservations(rows)).await?;
         let mut book = AccountBook::default();
         records.into_iter().for_each(|record| book.set(in_force(record)));
         open.into_iter().for_each(|row| book.restore(row.key, row.account));
         Ok(Self {
-            recorder: ports.recorder.clone(),
-            families: Arc::clone(&ports.families),
-            clock: Arc::clone(&ports.clock),
+            recorder,
+            families,
+            clock,
             order: Arc::default(),
             book: Mutex::new(book),
             changed: Notify::new(),
@@ -198,7 +202,7 @@ impl BudgetBook {
         let waiting = book.waiting.get(&run)?;
         let now = self.clock.wall();
         let path = book.on_path(&waiting.path, now, zones);
-        let places: Vec<_> = path.iter().map(account_book::PlacedAccount::place).collect();
+        let places: Vec<_> = path.iter().map(placed_account::PlacedAccount::place).collect();
         Some(reserve_once(&places, &waiting.request).is_some())
     }
 

@@ -57,6 +57,8 @@ impl AdminViews {
     ) -> Result<Self, ReadError> {
         let grants = StandingGrants::load(Arc::clone(ports)).await?;
         let skills = SkillRegistry::load(Arc::clone(ports)).await?;
+        let families = Arc::clone(&ports.families);
+        let budgets = BudgetBook::load(ports.recorder.clone(), families, Arc::clone(&ports.clock)).await?;
         let policy = PolicyInForce::new(policy, ports.families.query(postures::records).await?);
         Ok(Self {
             policy: Arc::new(policy),
@@ -68,7 +70,7 @@ impl AdminViews {
                 Arc::clone(&ports.redactor),
             )),
             memories: Arc::new(MemorySearch::load(ports.for_memory()).await?),
-            budgets: Arc::new(BudgetBook::load(ports).await?),
+            budgets: Arc::new(budgets),
             skills: Arc::new(skills),
             agents,
             access: access.watch_known(),

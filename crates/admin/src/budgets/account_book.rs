@@ -5,13 +5,14 @@
 
 use std::collections::BTreeMap;
 
-use palyra_governance::{BudgetAccount, BudgetDefinition, PathAccount, ReservationEnd, SpanAt};
+use palyra_governance::{BudgetAccount, BudgetDefinition, ReservationEnd, SpanAt};
 use palyra_types::budget::{
     AccountEvent, AccountKey, PursePath, ReservationId, ReservationRequest, WindowKind, WindowSpan,
 };
 use palyra_types::session::SessionRef;
 use palyra_types::{BudgetId, PrincipalId, RunId, Timestamp};
 
+use super::placed_account::PlacedAccount;
 use super::waiting_runs::WaitingRun;
 use crate::memories::ZoneOf;
 
@@ -52,27 +53,6 @@ impl AccountState {
     fn recount(&mut self) {
         self.counted = self.committed.clone();
         self.decided.values().flatten().for_each(|event| self.counted.evolve(event));
-    }
-}
-
-/// An account on the path of a request, at a time.
-pub(super) struct PlacedAccount<'a> {
-    key: AccountKey,
-    definition: &'a BudgetDefinition,
-    account: BudgetAccount,
-    span: WindowSpan,
-}
-
-impl PlacedAccount<'_> {
-    pub(super) fn place(&self) -> PathAccount<'_> {
-        PathAccount { key: &self.key, definition: self.definition, account: &self.account, span: self.span }
-    }
-
-    /// Takes events of the same step into account.
-    pub(super) fn evolve(&mut self, account: AccountKey, event: &AccountEvent) {
-        if self.key == account {
-            self.account.evolve(event);
-        }
     }
 }
 
@@ -134,10 +114,10 @@ impl AccountBook {
     pub(super) fn on_path(&self, path: &PursePath, now: Timestamp, zones: &ZoneOf) -> Vec<PlacedAccount<'_>> {
         let mut placed = Vec::new();
         for budget in self.budgets.values() {
-            let Some(key) = budget.definition.account_on(path) else { continue };
+            let definition = &budget.definition;
+            let Some(key) = definition.account_on(path) else { continue };
             let account = self.accounts.get(&key).map(|state| state.counted.clone()).unwrap_or_default();
-            let (definition, span) = (&budget.definition, budget.span_at(now, zones));
-            placed.push(PlacedAccount { key, definition, account, span });
+            placed.push(PlacedAccount { key, definition, account, span: budget.span_at(now, zones) });
         }
         placed
     }

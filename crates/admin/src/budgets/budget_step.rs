@@ -14,7 +14,7 @@ use palyra_types::budget::{
     AccountEvent, AccountKey, BudgetEvent, PursePath, ReservationId, ReservationRequest,
 };
 
-use super::account_book::PlacedAccount;
+use super::placed_account::PlacedAccount;
 use super::{BudgetBook, OrderHold};
 use crate::memories::ZoneOf;
 
@@ -38,8 +38,15 @@ impl BudgetStep {
         zones: &ZoneOf,
         hold: OrderHold,
     ) -> Self {
-        let (book, zones) = (Arc::clone(book), Arc::clone(zones));
-        Self { book, path, now, zones, hold, events: Vec::new(), decided: Vec::new() }
+        Self {
+            book: Arc::clone(book),
+            path,
+            now,
+            zones: Arc::clone(zones),
+            hold,
+            events: Vec::new(),
+            decided: Vec::new(),
+        }
     }
 
     /// Returns whether a budget limits the run.

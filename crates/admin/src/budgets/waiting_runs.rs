@@ -7,7 +7,7 @@ use palyra_types::Timestamp;
 use palyra_types::budget::{PursePath, ReservationRequest};
 use palyra_types::session::SessionRef;
 
-use super::account_book::PlacedAccount;
+use super::placed_account::PlacedAccount;
 
 /// A run whose next model request does not fit under a budget.
 #[derive(Debug, Clone)]
