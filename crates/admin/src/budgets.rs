@@ -9,12 +9,15 @@
 
 mod account_book;
 mod budget_step;
+mod budget_waits;
 mod placed_account;
+mod run_budget;
 mod waiting_runs;
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use palyra_background::TickFailure;
 use palyra_governance::{BudgetDefinition, RequestOutcome, reserve_once};
 use palyra_journal_core::families::{budget_accounts, budgets};
 use palyra_journal_core::family::{QueryFamilies, ReadFamilies};
@@ -25,13 +28,20 @@ use palyra_types::session::SessionRef;
 use palyra_types::{PrincipalId, RunId, Timestamp};
 use tokio::sync::{Notify, OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock};
 
+use crate::error::AdminError;
 use crate::memories::ZoneOf;
 
 use account_book::AccountBook;
 
 pub use account_book::BudgetInForce;
 pub use budget_step::BudgetStep;
+pub use budget_waits::{BudgetWaits, BudgetWaker};
+pub use run_budget::{ReservedRequest, RunBudget, StoppedRequest};
 pub use waiting_runs::WaitingRun;
+
+/// Said where limits that are raised do not help.
+const DOES_NOT_HELP: &str = "going on once does not help this run: its model has no price under a budget that limits \
+    money, or too many requests are in flight; `palyra budget` shows the budgets";
 
 /// Entries of one append at the end of lost requests.
 const LOST_PER_APPEND_MAX: usize = 500;
@@ -50,7 +60,7 @@ pub struct BudgetBook {
 /// How a step holds the order of entries.
 #[expect(dead_code, reason = "a guard is kept until it is dropped")]
 enum OrderHold {
-    /// Without budgets there is no order.
+    /// Without budgets entries have any order.
     None,
     Shared(OwnedRwLockReadGuard<()>),
     Alone(OwnedRwLockWriteGuard<()>),
@@ -120,8 +130,14 @@ impl BudgetBook {
     /// Ends the reservations that a restart caught, charged as reserved; called before runs are taken up.
     ///
     /// # Errors
-    /// [`AppendError`].
-    pub async fn end_lost(&self, zones: &ZoneOf) -> Result<usize, AppendError> {
+    /// [`TickFailure`] when that could not be recorded.
+    pub async fn end_lost(&self, zones: &ZoneOf) -> Result<(), TickFailure> {
+        self.record_lost(zones).await.map_err(|error| {
+            TickFailure::new(format_args!("requests that the last stop caught are still reserved: {error}"))
+        })
+    }
+
+    async fn record_lost(&self, zones: &ZoneOf) -> Result<(), AppendError> {
         let _alone = self.order.write().await;
         let now = self.clock.wall();
         let lost = self.book().open_reservations();
@@ -138,10 +154,10 @@ impl BudgetBook {
             }
             self.record_events(PrincipalId::NIL, None, now, events).await?;
         }
-        Ok(lost.len())
+        Ok(())
     }
 
-    /// Records a change of a budget or of its limits. Nothing else of budgets waits for its commit meanwhile, and runs that
+    /// Records a change of a budget or of its limits. No other entry of budgets waits for its commit at that time, and runs that
     /// wait look again.
     pub(crate) async fn change(
         &self,
@@ -195,15 +211,17 @@ impl BudgetBook {
         self.book().budgets().cloned().collect()
     }
 
-    /// Returns whether a waiting run could go on if a person let it once; `None` when it does not wait for a budget.
-    #[must_use]
-    pub fn may_go_on(&self, run: RunId, zones: &ZoneOf) -> Option<bool> {
+    /// Checks that a run which waits for a budget can go on when a person lets it once.
+    ///
+    /// # Errors
+    /// [`AdminError::InvalidArgument`] where limits that are raised do not help.
+    pub fn check_go_on(&self, run: RunId, zones: &ZoneOf) -> Result<(), AdminError> {
         let book = self.book();
-        let waiting = book.waiting.get(&run)?;
-        let now = self.clock.wall();
-        let path = book.on_path(&waiting.path, now, zones);
+        let Some(waiting) = book.waiting.get(&run) else { return Ok(()) };
+        let path = book.on_path(&waiting.path, self.clock.wall(), zones);
         let places: Vec<_> = path.iter().map(placed_account::PlacedAccount::place).collect();
-        Some(reserve_once(&places, &waiting.request).is_some())
+        let helps = reserve_once(&places, &waiting.request).is_some();
+        helps.then_some(()).ok_or_else(|| AdminError::InvalidArgument { what: DOES_NOT_HELP.to_owned() })
     }
 
     /// Notes that a run waits for a budget.

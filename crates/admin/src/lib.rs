@@ -17,6 +17,7 @@ pub mod image_test;
 pub mod journal;
 pub mod memories;
 pub mod models;
+pub mod pending_approvals;
 pub mod rules;
 pub mod postures;
 pub mod project_rules;

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use palyra_governance::PriceCatalogue;
 use palyra_api::ConfigFact;
+use palyra_governance::PriceCatalogue;
 use palyra_journal::{Derived, JournalStore, OpenError, OpenOptions, PayloadSealing};
 use palyra_journal_core::families::principals;
 use palyra_journal_core::family::QueryFamilies;
@@ -129,7 +129,9 @@ fn prices(config: &Config) -> Option<Arc<PriceCatalogue>> {
     let text = match std::fs::read_to_string(file) {
         Ok(text) => text,
         Err(error) => {
-            tracing::error!("no model has a price: `prices.file` names `{file}`, which cannot be read: {error}");
+            tracing::error!(
+                "no model has a price: `prices.file` names `{file}`, which cannot be read: {error}"
+            );
             return None;
         }
     };

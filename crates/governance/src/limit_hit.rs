@@ -64,7 +64,8 @@ impl LimitHit {
 
 impl fmt::Display for LimitHit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (budget, AccountKey { window, purse, .. }) = (&self.budget, self.account);
+        let AccountKey { window, purse, .. } = self.account;
+        let budget = &self.budget;
         write!(f, "budget `{budget}` ({purse}, window {})", window.as_str())?;
         match self.cause {
             LimitCause::HardLimit => write!(f, " allows ")?,

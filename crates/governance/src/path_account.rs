@@ -100,7 +100,8 @@ impl PathAccount<'_> {
                 && !totals.is_warned(measure)
             {
                 let used = u64::try_from(used).unwrap_or(u64::MAX);
-                let (budget, account) = (self.definition.name.clone(), *self.key);
+                let budget = self.definition.name.clone();
+                let account = *self.key;
                 warnings.push(SoftLimitWarning { budget, account, measure, limit, used });
             }
         }

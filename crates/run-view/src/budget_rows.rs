@@ -9,7 +9,8 @@ use crate::times::date;
 /// Returns the rows of a budget; one that has no account yet has one row.
 pub fn budget_rows(budget: &v1::Budget) -> Vec<[String; 6]> {
     let empty = v1::BudgetAccount { limits: budget.hard, ..Default::default() };
-    let accounts = if budget.accounts.is_empty() { std::slice::from_ref(&empty) } else { &budget.accounts[..] };
+    let accounts =
+        if budget.accounts.is_empty() { std::slice::from_ref(&empty) } else { &budget.accounts[..] };
     accounts.iter().map(|account| row(budget, account)).collect()
 }
 
@@ -17,7 +18,8 @@ fn row(budget: &v1::Budget, account: &v1::BudgetAccount) -> [String; 6] {
     let id = if account.run_id.is_empty() { &account.purse_id } else { &account.run_id };
     let kind = if account.run_id.is_empty() { budget.purse().short_name() } else { "run" };
     let purse = if id.is_empty() { kind.to_owned() } else { format!("{kind} {}", short_id(id)) };
-    let until = account.window_ends.map_or_else(|| budget.window().short_name().to_owned(), |ends| date(Some(ends)));
+    let until =
+        account.window_ends.map_or_else(|| budget.window().short_name().to_owned(), |ends| date(Some(ends)));
     let limits = account.limits.unwrap_or_default();
     let limit = [
         limits.tokens.map(|tokens| format!("{tokens} tokens")),

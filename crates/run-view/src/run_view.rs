@@ -300,9 +300,7 @@ impl RunView {
             Some(Event::LoopDetected(looped)) => self.looped(looped, &mut shown),
             Some(Event::RunHeld(_)) => self.on_run_held(&mut shown),
             Some(Event::BudgetReached(reached)) => self.on_budget_reached(&entry.run_id, reached, &mut shown),
-            Some(Event::SoftLimitNoted(noted)) => {
-                shown.push(note(NoteKind::Info, clean_line(&noted.explanation, REASON_CHARS_MAX)));
-            }
+            Some(Event::SoftLimitNoted(noted)) => shown.push(soft_limit_note(noted)),
             Some(Event::ClientToolsCalled(called)) => self.client_called(called, &mut shown),
             Some(Event::CancelRequested(cancel)) => self.cancelling(cancel, &mut shown),
             Some(Event::RunFinished(finished)) => {
@@ -672,6 +670,10 @@ fn with_files(input: &str, attachments: &[v1::AttachmentInfo]) -> String {
         _ => line.push(')'),
     }
     line
+}
+
+fn soft_limit_note(noted: &v1::SoftLimitNoted) -> ShownLine {
+    note(NoteKind::Info, clean_line(&noted.explanation, REASON_CHARS_MAX))
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use palyra_admin::access::AccessHandle;
 use palyra_admin::agents::AgentRegistry;
+use palyra_admin::budgets::BudgetWaits;
 use palyra_admin::components::ComponentsHandle;
 use palyra_admin::erasure::ErasureHandle;
 use palyra_admin::grants::GrantsHandle;
@@ -19,14 +20,13 @@ use palyra_admin::rules::PolicyHandle;
 use palyra_admin::skills::SkillsHandle;
 use palyra_admin::usage::UsageHandle;
 use palyra_admin::vault::VaultHandle;
-use palyra_admin::{AdminHandles, AdminViews, ErasureSubscriber, MemoryPorts, ShadowCounting};
+use palyra_admin::{AdminHandles, AdminViews, ErasureSubscriber, ShadowCounting};
 use palyra_background::{BackgroundDriver, Drain, TickFailure};
 use palyra_policy::{ToolCallPolicySnapshot, ToolPolicyRules};
 use tokio::sync::watch;
 
 use crate::approvals::ApprovalsHandle;
 use crate::approvals::expiry::ApprovalExpiry;
-use crate::budget_waits::BudgetWaits;
 use crate::config::GatewayRuntimeConfigSnapshot;
 use crate::engine::Engine;
 use crate::error::StartError;
@@ -117,14 +117,16 @@ pub async fn start_with_policy(
     let undoing = UndoService::new(Arc::clone(&engine));
     background.at_start("open_undos", undoing.finish_open()).await;
     background.at_start("lost_jobs", palyra_admin::doubt_lost_jobs(&admin_ports)).await;
-    background.at_start("lost_requests", end_lost_requests(&engine)).await;
+    background.at_start("lost_requests", views.budgets.end_lost(&engine.runs.ports.zones)).await;
     let recovered = crate::recovery::take_up_open_runs(&ports, &sessions).await?;
     tracing::info!(runs = recovered, "open runs taken up");
     background.spawn(ApprovalExpiry::new(Arc::clone(&engine), sessions.clone()));
-    background.spawn(BudgetWaits::new(Arc::clone(&engine), sessions.clone()));
+    background.spawn(budget_waits(&engine, &sessions));
     background.spawn(ShadowCounting::new(Arc::clone(&views.shadow)));
     let tapes = TapeHandle::new(Arc::clone(&ports), hub.clone());
-    let memories = memories(admin_ports.for_memory(), &engine);
+    let zones = Arc::clone(&engine.runs.ports.zones);
+    let memories =
+        MemoriesHandle::new(admin_ports.for_memory(), Arc::clone(&views.memories), Arc::clone(&zones));
     let policy = PolicyHandle::new(Arc::clone(&admin_ports), &views);
     let stopper =
         RunCanceller { sessions: sessions.clone(), tapes: tapes.clone(), clock: Arc::clone(&ports.clock) };
@@ -138,8 +140,6 @@ pub async fn start_with_policy(
         Arc::new(access.clone()),
         Arc::new(agents.clone()),
     ];
-    let models = models(&ports);
-    let zones = Arc::clone(&engine.runs.zones);
     let proofs = Arc::clone(&ports.proofs);
     let health =
         HealthHandle::new(Arc::clone(&admin_ports), proofs, ports.models.clone(), background.status());
@@ -159,7 +159,7 @@ pub async fn start_with_policy(
         runs: RunsHandle::new(Arc::clone(&engine), sessions.clone(), undoing, owner),
         approvals: ApprovalsHandle::new(engine, sessions.clone(), owner),
         tapes,
-        models,
+        models: models(&ports),
         journal: JournalHandle::new(Arc::clone(&ports.maintain), Arc::clone(&ports.proofs)),
         health,
         sessions,
@@ -182,17 +182,10 @@ fn project_rules(ports: &RuntimePorts, rules: &Arc<ProjectRules>) -> ProjectRule
     )
 }
 
-/// Makes the handle of memory; a date in it is one in the zone of its principal.
-fn memories(ports: MemoryPorts, engine: &Arc<Engine>) -> MemoriesHandle {
-    let search = Arc::clone(&engine.views.memories);
-    MemoriesHandle::new(ports, search, Arc::clone(&engine.runs.zones))
-}
-
-async fn end_lost_requests(engine: &Engine) -> Result<(), TickFailure> {
-    let ended = engine.views.budgets.end_lost(&engine.runs.zones).await;
-    ended.map(drop).map_err(|error| {
-        TickFailure::new(format_args!("requests that the last stop caught are still reserved: {error}"))
-    })
+fn budget_waits(engine: &Engine, sessions: &SessionsHandle) -> BudgetWaits {
+    let book = Arc::clone(&engine.views.budgets);
+    let zones = Arc::clone(&engine.runs.ports.zones);
+    BudgetWaits::new(book, Arc::clone(&engine.ports.maintain), Arc::new(sessions.clone()), zones)
 }
 
 async fn settle_vault(vault: &VaultHandle) -> Result<(), TickFailure> {

@@ -12,7 +12,6 @@ pub mod gateway;
 
 mod engine;
 mod run_context;
-mod pending_approvals;
 
 pub mod session;
 
@@ -33,7 +32,6 @@ pub mod kept;
 pub mod approvals;
 
 mod recovery;
-mod budget_waits;
 
 pub mod config;
 pub mod error;

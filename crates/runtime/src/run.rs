@@ -24,8 +24,6 @@ mod state;
 
 mod call_evaluator;
 
-mod budget;
-
 mod references;
 
 mod preview;

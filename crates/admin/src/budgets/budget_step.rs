@@ -55,10 +55,10 @@ impl BudgetStep {
         !matches!(self.hold, OrderHold::None) && !self.book.book().keys_on(&self.path).is_empty()
     }
 
-    /// Returns the purses of the run.
+    /// Returns the time of the step.
     #[must_use]
-    pub fn path(&self) -> PursePath {
-        self.path
+    pub fn now(&self) -> Timestamp {
+        self.now
     }
 
     /// Reserves a request in every account of the path, or in none. A step that was begun to go on once raises limits that

@@ -7,8 +7,8 @@ use palyra_journal_core::families::budget_accounts::accounts_of;
 use palyra_journal_core::family::QueryFamilies;
 use palyra_types::BudgetId;
 use palyra_types::budget::{
-    AccountEvent, AccountKey, BudgetEvent, BudgetScope, BudgetSet, LimitAction, PurseKey, PurseKind, TopUpReason,
-    UsageAmount, UsageLimits, WindowKind, WindowSpan,
+    AccountEvent, AccountKey, BudgetEvent, BudgetScope, BudgetSet, LimitAction, PurseKey, PurseKind,
+    TopUpReason, UsageAmount, UsageLimits, WindowKind, WindowSpan,
 };
 
 use super::UsageHandle;

@@ -50,7 +50,8 @@ fn encode_set(set: &BudgetSet) -> EncodedParts {
 }
 
 fn encode_account_event(account: &AccountKey, event: &AccountEvent) -> EncodedParts {
-    let (version, account) = (VERSION, Some(account_to_stored(account)));
+    let version = VERSION;
+    let account = Some(account_to_stored(account));
     match event {
         AccountEvent::WindowOpened { span } => facts_only(&store::BudgetWindowOpenedFacts {
             version,
@@ -147,7 +148,8 @@ pub(super) fn decode_released(facts: &[u8]) -> ReadResult<JournalEvent> {
 
 pub(super) fn decode_topped_up(facts: &[u8]) -> ReadResult<JournalEvent> {
     let facts = store::BudgetToppedUpFacts::decode(facts)?;
-    let (amount, reason) = (amount_from_stored(facts.amount), StoredEnum::from_stored(facts.reason)?);
+    let amount = amount_from_stored(facts.amount);
+    let reason = StoredEnum::from_stored(facts.reason)?;
     of_account(facts.account, AccountEvent::ToppedUp { amount, reason })
 }
 

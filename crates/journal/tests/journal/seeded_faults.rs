@@ -47,8 +47,8 @@ use palyra_testkit::family_oracle::{FamilyOracle, budgets as budget_oracle};
 use palyra_testkit::journal_suite::project_rules::accepted;
 use palyra_testkit::journal_suite::random_appends::RandomAppends;
 use palyra_testkit::journal_suite::{
-    budgets as budget_samples, components as component_samples, memories as memory_samples, policies as policy_samples, samples,
-    skills as skill_samples,
+    budgets as budget_samples, components as component_samples, memories as memory_samples,
+    policies as policy_samples, samples, skills as skill_samples,
 };
 use palyra_types::access::{AccessScope, CredentialKind, PrincipalKind, Role, ScopeSet};
 use palyra_types::approval::{ApprovalRecord, ApprovalState};

@@ -12,13 +12,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::FutureExt;
-use palyra_admin::budgets::BudgetStep;
+use palyra_admin::budgets::{BudgetMode, BudgetStep, RunBudget};
 use palyra_background::LoopTimer;
 use palyra_context::session_history::PriorContext;
+use palyra_governance::AnswerProgress;
 use palyra_ports::AppendError;
-use palyra_run_core::{Effect, RunError, RunInput};
+use palyra_run_core::{BudgetWake, Effect, RunError, RunInput};
 use palyra_types::approval::ApprovalState;
-use palyra_types::run::{CancelReason, RunPhase};
+use palyra_types::run::{CancelReason, RunPhase, WaitReason};
 use palyra_types::session::SessionRef;
 use palyra_types::{Attempt, BootTime, EffectId, Redacted};
 use tokio::sync::{mpsc, oneshot};
@@ -455,7 +456,12 @@ impl RunActor {
             }
         }
         self.state.machine = draft.machine.clone();
-        self.note_budget_wait(&mut draft.budget);
+        let budgets = &self.run_context.views.budgets;
+        match self.state.machine.phase() {
+            RunPhase::Waiting(WaitReason::Budget) => draft.budget.note_wait(budgets),
+            RunPhase::Finished => budgets.forget(draft.machine.run()),
+            RunPhase::Queued | RunPhase::Running | RunPhase::Waiting(_) => {}
+        }
         for (command, answer) in self.inputs.take(answers.len()).zip(answers) {
             let delivered = DeliveryReceipt { state: draft.machine.state() };
             command.answer(answer.map(|()| delivered).map_err(request_error));
@@ -473,6 +479,19 @@ impl RunActor {
             // A session that is gone has nobody to tell.
             let _ = first_commit_tx.send(accepted);
         }
+    }
+
+    /// Begins what a step reserves and ends.
+    async fn begin_budget(&mut self, accepts: Option<&RunAcceptance>) -> Result<RunBudget, AppendError> {
+        let mut batch = self.inputs.batch().iter();
+        let once = batch.any(|it| matches!(it.input, RunInput::BudgetDue(BudgetWake::GoOnOnce)));
+        let mode = if once { BudgetMode::GoOnOnce } else { BudgetMode::Limited };
+        let started = accepts.map(|acceptance| &acceptance.started).or(self.state.started.as_ref());
+        let budget = RunBudget::new(self.session, self.state.machine.run(), started);
+        let begun = self.state.machine.has_answer_begun();
+        let progress = if begun { AnswerProgress::Begun } else { AnswerProgress::Nothing };
+        let run_context = Arc::clone(&self.run_context);
+        budget.begin(&run_context.views.budgets, mode, progress, &run_context.ports.zones).await
     }
 
     /// Says how to go on after the journal did not take a step.

@@ -5,19 +5,23 @@
 
 use std::sync::Arc;
 
+use palyra_admin::budgets::{RunBudget, StoppedRequest};
+use palyra_context::prompt::request_tokens_max;
 use palyra_context::references::PlannedInput;
 use palyra_policy::ProgramsFound;
 use palyra_ports::{EntryActor, EntryBlobs, StaticText};
-use palyra_run_core::{Effect, RejudgedCall, RunError, RunInput, RunStateMachine};
+use palyra_run_core::{
+    BudgetOutcome, BudgetRefusal, Effect, RejudgedCall, RunError, RunInput, RunStateMachine,
+};
 use palyra_types::approval::ApprovalResolved;
+use palyra_types::budget::RequestSize;
 use palyra_types::context_reference::ReferenceLimits;
 use palyra_types::event::{ApprovalEvent, RunEvent, TapeEvent, ToolEvent};
 use palyra_types::model::{ModelRef, ModelRequest};
 use palyra_types::session::SessionRef;
 use palyra_types::tool::Taints;
-use palyra_types::{Attempt, EffectId, Redacted, Timestamp};
+use palyra_types::{Attempt, Content, EffectId, Redacted, Timestamp};
 
-use crate::run::budget::StepBudget;
 use crate::run::call_evaluator::{CallEvaluator, fresh_approval};
 use crate::run::context::{RequestSource, RequestSpec, started_of, transcript_with};
 use crate::run::mailbox::RunCommand;
@@ -37,7 +41,7 @@ pub(super) struct StepDraft {
     pub(super) blobs: Vec<EntryBlobs>,
     /// Who acted with which of the events.
     pub(super) actors: Vec<EntryActor>,
-    pub(super) budget: StepBudget,
+    pub(super) budget: RunBudget,
     session: SessionRef,
     /// What the runs before this one had read.
     inherited: Taints,
@@ -50,7 +54,7 @@ impl StepDraft {
         state: &AgentRunLoopState,
         session: SessionRef,
         inherited: Taints,
-        budget: StepBudget,
+        budget: RunBudget,
         now: Timestamp,
     ) -> Self {
         Self {
@@ -191,9 +195,27 @@ impl StepDraft {
         let output_tokens_left = wanted.peek().map_or(0, |spec| spec.output_tokens_left);
         let assemble = |wanted| source.prepare_model_provider_input(state, &self.events, wanted).ok();
         let Some(mut prepared) = wanted.find_map(assemble) else { return RunInput::ContextTooLarge };
-        match self.budget.reserve(&mut prepared, attempt, output_tokens_left, source, &self.events) {
-            Ok(passed) => self.soft_limits = passed,
-            Err(refusal) => return RunInput::OverBudget(refusal),
+        let window = source.window_tokens(&prepared.request.model);
+        let room = output_tokens_left.min(window - request_tokens_max(window));
+        let size = RequestSize {
+            input_tokens: prepared.plan.tokens_estimated,
+            output_tokens_max: prepared.request.output_tokens_max.map_or(room, u64::from),
+        };
+        let ports = &source.run_context.ports;
+        let prices = ports.config.borrow().prices.clone();
+        let request = &mut prepared.request;
+        match self.budget.reserve(&request.model, attempt, size, prices.as_deref(), &self.events) {
+            Ok(reserved) => {
+                request.output_tokens_max = reserved.output_tokens_max.or(request.output_tokens_max);
+                let passed = reserved.soft_limits.into_iter();
+                self.soft_limits =
+                    passed.map(|text| ports.redactor.redact(Content::new(text)).text).collect();
+            }
+            Err(StoppedRequest { resumes, refused, explanation }) => {
+                let outcome = refused.map_or(BudgetOutcome::Wait { resumes }, BudgetOutcome::Refuse);
+                let explanation = ports.redactor.redact(Content::new(explanation)).text;
+                return RunInput::OverBudget(BudgetRefusal { outcome, explanation });
+            }
         }
         let (plan, model) = (prepared.plan, prepared.request.model.clone());
         self.request = Some(Arc::new(prepared.request));

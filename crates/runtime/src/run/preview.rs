@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
+use palyra_admin::budgets::RunBudget;
 use palyra_context::references::{PreviewedInput, is_made_by_preview, unasked_call};
 use palyra_ports::OutputSink;
 use palyra_run_core::{Effect, PrepareRefusal, RunInput};
@@ -17,7 +18,6 @@ use tokio_util::sync::CancellationToken;
 
 use crate::run::call_evaluator::fresh_approval;
 use crate::run::context::RequestSource;
-use crate::run::budget::StepBudget;
 use crate::run::draft::StepDraft;
 use crate::run::mailbox::RunCommand;
 use crate::run::perform::execute_tool::report;
@@ -41,7 +41,7 @@ pub(crate) async fn preview_references(
     let mut unmade = BTreeSet::new();
     while let Some(input) = inputs.pop_front() {
         let now = run_context.ports.clock.wall();
-        let budget = StepBudget::without_requests(session, state.machine.run());
+        let budget = RunBudget::new(session, run, None);
         let mut draft = StepDraft::new(&state, session, Taints::NONE, budget, now);
         if draft.take(&RunCommand::without_reply(input), &state, &source).is_err() {
             break;

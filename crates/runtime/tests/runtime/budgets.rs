@@ -219,8 +219,10 @@ async fn a_request_that_never_ends_is_charged_as_reserved_and_a_refused_one_is_n
     set(&rig, daily("daily", tokens(10 * size))).await;
     rig.model.push(Script::new().text("and then").hang());
     let run = rig.submit("a", "same words").await.run;
-    rig.until(run, "its words", |event| matches!(event, TapeEvent::Model(palyra_types::event::ModelEvent::Text { .. })))
-        .await;
+    rig.until(run, "its words", |event| {
+        matches!(event, TapeEvent::Model(palyra_types::event::ModelEvent::Text { .. }))
+    })
+    .await;
     rig.cancel(run).await.unwrap();
     rig.finished(run).await;
     assert_eq!(only_account(&rig).await.totals().spent.tokens, size);
@@ -279,7 +281,10 @@ async fn a_model_without_a_price_is_refused_under_a_limit_on_money() {
     set(&rig, daily("dollars", money)).await;
     let run = rig.submit("a", "same words").await.run;
     let record = rig.finished(run).await;
-    assert_eq!((record.reason, record.error), (Some(TerminationReason::OverBudget), Some(ErrorCode::ModelWithoutPrice)));
+    assert_eq!(
+        (record.reason, record.error),
+        (Some(TerminationReason::OverBudget), Some(ErrorCode::ModelWithoutPrice))
+    );
     let tape = rig.tape(run).await;
     let Some(TapeEvent::Run(RunEvent::Finished(finished))) = tape.last().map(|entry| &entry.event) else {
         panic!("it is over")
@@ -351,7 +356,10 @@ async fn a_budget_that_refuses_ends_the_run_and_one_that_asks_waits_for_a_person
     set(&rig, refusing).await;
     let run = rig.submit("a", "same words").await.run;
     let record = rig.finished(run).await;
-    assert_eq!((record.reason, record.error), (Some(TerminationReason::OverBudget), Some(ErrorCode::OverBudget)));
+    assert_eq!(
+        (record.reason, record.error),
+        (Some(TerminationReason::OverBudget), Some(ErrorCode::OverBudget))
+    );
     assert!(accounts(&rig).await.values().all(|account| account.open().is_empty()));
     let asking = BudgetChange { at_limit: LimitAction::Ask, ..daily("strict", tokens(size)) };
     set(&rig, asking).await;

@@ -23,8 +23,12 @@ impl BudgetOracle {
     pub(super) fn fold(&mut self, entry: &JournalEventRecord, event: &BudgetEvent) {
         match event {
             BudgetEvent::Set(set) => {
-                let (seq, changed) = (entry.seq, entry.time);
-                let record = BudgetRecord { set: set.clone(), by: entry.principal, seq, changed };
+                let record = BudgetRecord {
+                    set: set.clone(),
+                    by: entry.principal,
+                    seq: entry.seq,
+                    changed: entry.time,
+                };
                 self.in_force.insert(set.budget, record);
             }
             BudgetEvent::Removed { budget } => {
@@ -38,7 +42,7 @@ impl BudgetOracle {
 
     /// Returns each account as text, in order of its name.
     pub fn accounts(&self) -> impl Iterator<Item = String> {
-        self.accounts.iter().map(|(key, events)| Tally::of(events).text(key))
+        self.accounts.iter().map(|(key, events)| AccountTally::of(events).text(key))
     }
 }
 
@@ -47,7 +51,7 @@ impl BudgetOracle {
 pub fn shown(row: &AccountRow) -> String {
     let totals = row.account.totals();
     let warned = LimitMeasure::ALL.into_iter().filter(|measure| totals.is_warned(*measure)).collect();
-    Tally {
+    AccountTally {
         span: totals.span,
         spent: totals.spent,
         auxiliary: totals.auxiliary_spent,
@@ -64,7 +68,7 @@ pub fn shown(row: &AccountRow) -> String {
 
 /// What is counted in an account.
 #[derive(Debug, Default)]
-struct Tally {
+struct AccountTally {
     span: Option<WindowSpan>,
     spent: UsageAmount,
     auxiliary: UsageAmount,
@@ -77,7 +81,7 @@ struct Tally {
     open: Vec<ReservationRequest>,
 }
 
-impl Tally {
+impl AccountTally {
     fn of(events: &[AccountEvent]) -> Self {
         let mut tally = Self::default();
         for event in events {

@@ -42,7 +42,8 @@ async fn names<F: JournalFactory>(journal: &F::Journal) -> Vec<(String, Option<u
 /// A change replaces a budget as a whole, and its removal ends it.
 pub async fn a_budget_is_in_force_until_it_is_removed<F: JournalFactory>(factory: &F) {
     let journal = factory.make();
-    let (one, other) = (budget(1, "one", 10), budget(2, "other", 20));
+    let one = budget(1, "one", 10);
+    let other = budget(2, "other", 20);
     let first = tell::<F>(&journal, BudgetEvent::Set(one.clone())).await;
     tell::<F>(&journal, BudgetEvent::Set(other.clone())).await;
     let changed = BudgetSet { hard: UsageLimits { tokens: Some(30), ..one.hard }, ..one.clone() };
@@ -58,6 +59,10 @@ pub async fn a_budget_is_in_force_until_it_is_removed<F: JournalFactory>(factory
     assert_eq!(names::<F>(&journal).await, [named("one", 10), named("other", 20)], "of a later entry");
 }
 
+fn day(number: i64) -> WindowSpan {
+    WindowSpan { start: Timestamp(number * 100), end: Timestamp(number * 100 + 100) }
+}
+
 /// A request is reserved until it ends, and its charge stays in its window.
 pub async fn an_account_is_folded_from_its_entries<F: JournalFactory>(factory: &F) {
     let journal = factory.make();
@@ -68,7 +73,6 @@ pub async fn an_account_is_folded_from_its_entries<F: JournalFactory>(factory: &
         ReservationId { run: RunId::from_parts(3, 1), class: TaskClass::Interactive, attempt: Attempt(1) };
     let size = RequestSize { input_tokens: 10, output_tokens_max: 5 };
     let request = ReservationRequest { id, size, price: None };
-    let day = |number: i64| WindowSpan { start: Timestamp(number * 100), end: Timestamp(number * 100 + 100) };
     let account_of = async |key: AccountKey| {
         journal.query(move |rows, _| budget_accounts::account(rows, &key)).await.unwrap()
     };

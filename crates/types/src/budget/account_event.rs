@@ -1,6 +1,6 @@
 //! What is recorded of an account of a budget.
 //!
-//! Owns the facts. What follows from them is decided elsewhere.
+//! Owns the facts. Decisions about them are made elsewhere.
 
 use super::purse::PurseKey;
 use super::reservation::{ReservationId, ReservationRequest};

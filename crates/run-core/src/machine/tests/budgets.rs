@@ -4,7 +4,8 @@ use palyra_types::run::{RunPhase, TerminationReason, WaitReason};
 use palyra_types::{ErrorCode, Timestamp};
 
 use crate::scenario::{
-    ContextAnswers, ScenarioAct, ScenarioDriver, answer, begin, cancel, check, check_from, input, restart, start,
+    ContextAnswers, ScenarioAct, ScenarioDriver, answer, begin, cancel, check, check_from, input, restart,
+    start,
 };
 use crate::{BudgetOutcome, BudgetWake, RunError, RunInput};
 
@@ -49,11 +50,8 @@ fn a_restart_changes_nothing_and_a_person_may_speak_or_stop() {
     let driver = check_from(waiting(None), &[restart()], "nothing");
     assert_eq!(driver.machine.phase(), RunPhase::Waiting(WaitReason::Budget));
     let driver = check_from(driver, &[input()], "InputReceived, BudgetReached");
-    let driver = check_from(
-        driver,
-        &[cancel()],
-        "CancelRequested User, RunFinished Cancelled Cancelled > end",
-    );
+    let driver =
+        check_from(driver, &[cancel()], "CancelRequested User, RunFinished Cancelled Cancelled > end");
     assert_eq!(driver.end().reason, TerminationReason::Cancelled);
 }
 

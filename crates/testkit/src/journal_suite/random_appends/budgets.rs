@@ -46,9 +46,9 @@ impl RandomAppends {
                 name: self.text(),
             }),
             _ => {
-                let (window, purse) = (self.one_of(&[WindowKind::Day, WindowKind::Run]), PurseKey::Total);
+                let window = self.one_of(&[WindowKind::Day, WindowKind::Run]);
                 let run = (window == WindowKind::Run).then(|| RunId::from_parts(3, self.below(2).into()));
-                let purse = if self.below(4) == 0 { self.purse() } else { purse };
+                let purse = if self.below(4) == 0 { self.purse() } else { PurseKey::Total };
                 BudgetEvent::Account {
                     account: AccountKey { budget, window, purse, run },
                     event: self.account_event(),

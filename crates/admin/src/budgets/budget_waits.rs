@@ -10,16 +10,20 @@ use futures::{FutureExt, StreamExt};
 use palyra_background::{BackgroundTask, NextTick, TickFailure};
 use palyra_journal_core::families::runs;
 use palyra_journal_core::family::QueryFamilies;
+use palyra_ports::MaintainJournal;
 use palyra_ports::maintain_journal::JournalHealth;
-use palyra_run_core::{BudgetWake, RunInput};
 use palyra_types::RunId;
 use palyra_types::run::{RunPhase, WaitReason};
 use palyra_types::session::SessionRef;
 
-use crate::engine::Engine;
-use crate::error::RequestError;
-use crate::run::InputData;
-use crate::session::SessionsHandle;
+use super::BudgetBook;
+use crate::memories::ZoneOf;
+
+/// Lets a run that waits for a budget look again.
+pub trait BudgetWaker: Send + Sync {
+    /// Wakes the run; one that does not wait any more is left alone.
+    fn look_again(&self, session: SessionRef, run: RunId) -> BoxFuture<'_, Result<(), TickFailure>>;
+}
 
 /// Runs woken at once.
 const WOKEN_MAX: usize = 8;
@@ -34,19 +38,28 @@ enum WaitsRead {
 }
 
 /// Wakes what may go on.
-pub(crate) struct BudgetWaits {
-    engine: Arc<Engine>,
-    sessions: SessionsHandle,
+pub struct BudgetWaits {
+    book: Arc<BudgetBook>,
+    maintain: Arc<dyn MaintainJournal>,
+    waker: Arc<dyn BudgetWaker>,
+    zones: ZoneOf,
     read: WaitsRead,
 }
 
 impl BudgetWaits {
-    pub(crate) fn new(engine: Arc<Engine>, sessions: SessionsHandle) -> Self {
-        Self { engine, sessions, read: WaitsRead::NotYet }
+    /// Makes the task.
+    #[must_use]
+    pub fn new(
+        book: Arc<BudgetBook>,
+        maintain: Arc<dyn MaintainJournal>,
+        waker: Arc<dyn BudgetWaker>,
+        zones: ZoneOf,
+    ) -> Self {
+        Self { book, maintain, waker, zones, read: WaitsRead::NotYet }
     }
 
     async fn wake_due(&mut self) -> Result<NextTick, TickFailure> {
-        if self.engine.ports.maintain.status().health == JournalHealth::Quarantined {
+        if self.maintain.status().health == JournalHealth::Quarantined {
             return Ok(NextTick::OnSignal);
         }
         if self.read == WaitsRead::NotYet {
@@ -54,9 +67,9 @@ impl BudgetWaits {
             self.read = WaitsRead::Yes;
             self.wake(waiting).await?;
         }
-        let (due, next) = self.engine.views.budgets.due(&self.engine.runs.zones);
+        let (due, next) = self.book.due(&self.zones);
         self.wake(due).await?;
-        let now = self.engine.ports.clock.wall();
+        let now = self.book.clock.wall();
         Ok(match next {
             Some(next) => NextTick::After(next.since(now).min(SLEEP_SPAN_MAX)),
             None => NextTick::OnSignal,
@@ -64,7 +77,7 @@ impl BudgetWaits {
     }
 
     async fn waiting_runs(&self) -> Result<Vec<(RunId, SessionRef)>, TickFailure> {
-        let open = self.engine.ports.families.query(|rows, _| runs::open(rows));
+        let open = self.book.families.query(|rows, _| runs::open(rows));
         let open = open.await.map_err(|error| {
             TickFailure::new(format_args!("the runs that wait for a budget could not be read: {error}"))
         })?;
@@ -73,21 +86,15 @@ impl BudgetWaits {
     }
 
     async fn wake(&mut self, due: Vec<(RunId, SessionRef)>) -> Result<(), TickFailure> {
-        let sessions = &self.sessions;
-        let woken = futures::stream::iter(due).map(|(run, session)| async move {
-            let input = RunInput::BudgetDue(BudgetWake::Check);
-            (run, sessions.deliver(session, run, input, InputData::default()).await)
-        });
+        let waker = &self.waker;
+        let woken = futures::stream::iter(due)
+            .map(|(run, session)| async move { (run, waker.look_again(session, run).await) });
         let woken: Vec<_> = woken.buffer_unordered(WOKEN_MAX).collect().await;
         let mut failed = 0_usize;
         for (run, result) in woken {
-            match result {
-                // A person let it go on, or it ended, in the same moment.
-                Ok(_) | Err(RequestError::RunFinished | RequestError::RunNotWaiting) => {}
-                Err(error) => {
-                    tracing::warn!(%run, %error, "a run that waits for a budget could not look again");
-                    failed += 1;
-                }
+            if let Err(error) = result {
+                tracing::warn!(%run, %error, "a run that waits for a budget could not look again");
+                failed += 1;
             }
         }
         if failed > 0 {
@@ -111,7 +118,7 @@ impl BackgroundTask for BudgetWaits {
     }
 
     fn signal(&self) -> BoxFuture<'static, ()> {
-        let engine = Arc::clone(&self.engine);
-        async move { engine.views.budgets.changed().await }.boxed()
+        let book = Arc::clone(&self.book);
+        async move { book.changed().await }.boxed()
     }
 }
