@@ -342,7 +342,7 @@ async fn a_person_lets_one_run_go_on_once() {
     settle().await;
     assert_eq!(rig.record(runs[1]).await.phase, WAITS);
     let over = soon("going on", rig.gateway.runs.go_on_once(rig.me(), runs[0])).await;
-    assert!(matches!(over, Err(RequestError::RunNotWaiting)), "{over:?}");
+    assert!(matches!(over, Err(RequestError::RunFinished)), "{over:?}");
     only_account(&rig).await;
     rig.cancel(runs[1]).await.unwrap();
     rig.finished(runs[1]).await;
