@@ -37,6 +37,12 @@ pub enum AdminError {
     /// No such item of memory for this principal.
     #[error("no such item in memory")]
     MemoryNotFound,
+    /// No such budget.
+    #[error("no budget is called `{name}`; `palyra budget` shows the budgets")]
+    BudgetNotFound {
+        /// The name of the request.
+        name: String,
+    },
     /// No such model.
     #[error("model `{model}` is not configured; `palyra model list` shows what is")]
     ModelNotConfigured {
@@ -91,6 +97,7 @@ impl AdminError {
             Self::ProjectRulesChanged => ErrorCode::ProjectRulesChanged,
             Self::NotAnApprover => ErrorCode::PermissionDenied,
             Self::MemoryNotFound => ErrorCode::MemoryNotFound,
+            Self::BudgetNotFound { .. } => ErrorCode::BudgetNotFound,
             Self::ModelNotConfigured { .. } => ErrorCode::ModelNotConfigured,
             Self::InvalidArgument { .. } | Self::SecretInIdentity { .. } => ErrorCode::InvalidArgument,
             Self::KeptFiles(_) => ErrorCode::KeptFileRefused,

@@ -8,6 +8,7 @@
 
 pub mod access;
 pub mod agents;
+pub mod budgets;
 pub mod components;
 pub mod erasure;
 pub mod grants;
@@ -16,6 +17,7 @@ pub mod image_test;
 pub mod journal;
 pub mod memories;
 pub mod models;
+pub mod pending_approvals;
 pub mod rules;
 pub mod postures;
 pub mod prices;

@@ -28,6 +28,12 @@ impl PublishedPrices {
         Self { catalogue: Arc::new(catalogue), is_configured: true }
     }
 
+    /// Returns the catalogue that a person configured.
+    #[must_use]
+    pub fn configured_catalogue(&self) -> Option<Arc<PriceCatalogue>> {
+        self.is_configured.then(|| Arc::clone(&self.catalogue))
+    }
+
     /// Returns whether both say the same.
     #[must_use]
     pub fn is_same_as(&self, other: &Self) -> bool {
@@ -62,8 +68,7 @@ impl CurrentPrices {
     /// almost all prices are unknown.
     #[must_use]
     pub fn configured(&self) -> Option<Arc<PriceCatalogue>> {
-        let published = self.0.borrow();
-        published.is_configured.then(|| Arc::clone(&published.catalogue))
+        self.0.borrow().configured_catalogue()
     }
 }
 

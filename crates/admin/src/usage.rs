@@ -3,6 +3,8 @@
 //! Owns whose runs a caller sees, and by which prices costs are computed: all of an answer by one catalogue. Answers come
 //! from the rows of runs. Begin at [`UsageHandle`].
 
+mod budget_requests;
+
 use std::sync::Arc;
 
 use palyra_governance::{CatalogueDigest, PriceCatalogue};
@@ -13,16 +15,22 @@ use palyra_types::model::{ModelRef, TokenUsage};
 use palyra_types::{RunId, UtcDay};
 use tokio::sync::Mutex;
 
+use crate::budgets::BudgetBook;
 use crate::caller::Caller;
 use crate::error::AdminError;
+use crate::memories::ZoneOf;
 use crate::parts::AdminPorts;
 use crate::prices::CurrentPrices;
 
-/// Sums what models used.
+pub use budget_requests::{BudgetChange, BudgetListing, ListedAccount, TopUp};
+
+/// Sums what models used, and says what they may cost.
 #[derive(Clone)]
 pub struct UsageHandle {
     ports: Arc<AdminPorts>,
     prices: CurrentPrices,
+    budgets: Arc<BudgetBook>,
+    zones: ZoneOf,
     past: Arc<Mutex<PastCosts>>,
 }
 
@@ -47,8 +55,8 @@ pub struct CatalogueFacts {
 impl UsageHandle {
     /// Makes a handle that knows no configured prices.
     #[must_use]
-    pub fn new(ports: Arc<AdminPorts>) -> Self {
-        Self { ports, prices: CurrentPrices::shipped(), past: Arc::default() }
+    pub fn new(ports: Arc<AdminPorts>, budgets: Arc<BudgetBook>, zones: ZoneOf) -> Self {
+        Self { ports, prices: CurrentPrices::shipped(), budgets, zones, past: Arc::default() }
     }
 
     /// Returns a handle that computes costs by these prices.

@@ -11,6 +11,7 @@ use tokio::sync::watch;
 
 use crate::access::{AccessHandle, AccessSnapshot};
 use crate::agents::AgentRegistry;
+use crate::budgets::BudgetBook;
 use crate::memories::memory_search::MemorySearch;
 use crate::parts::AdminPorts;
 use crate::policy::PolicyInForce;
@@ -32,6 +33,8 @@ pub struct AdminViews {
     pub project_rules: Arc<ProjectRules>,
     /// What is remembered for people.
     pub memories: Arc<MemorySearch>,
+    /// What model requests may cost.
+    pub budgets: Arc<BudgetBook>,
     /// The skills there are.
     pub skills: Arc<SkillRegistry>,
     /// Agent profiles.
@@ -54,6 +57,8 @@ impl AdminViews {
     ) -> Result<Self, ReadError> {
         let grants = StandingGrants::load(Arc::clone(ports)).await?;
         let skills = SkillRegistry::load(Arc::clone(ports)).await?;
+        let families = Arc::clone(&ports.families);
+        let budgets = BudgetBook::load(ports.recorder.clone(), families, Arc::clone(&ports.clock)).await?;
         let policy = PolicyInForce::new(policy, ports.families.query(postures::records).await?);
         Ok(Self {
             policy: Arc::new(policy),
@@ -65,6 +70,7 @@ impl AdminViews {
                 Arc::clone(&ports.redactor),
             )),
             memories: Arc::new(MemorySearch::load(ports.for_memory()).await?),
+            budgets: Arc::new(budgets),
             skills: Arc::new(skills),
             agents,
             access: access.watch_known(),

@@ -226,6 +226,7 @@ fn kind_of(reason: WaitReason, has_unknown_effect: bool) -> Option<v1::Attention
         WaitReason::Question => Some(v1::AttentionKind::Question),
         WaitReason::LoopCheck => Some(v1::AttentionKind::Loop),
         WaitReason::UnknownKind => Some(v1::AttentionKind::UnknownEntry),
+        WaitReason::Budget => Some(v1::AttentionKind::Budget),
         WaitReason::Approval | WaitReason::OutcomeUnknown => None,
         // A program brings what it waits for; no person can.
         WaitReason::ClientTool => None,

@@ -48,6 +48,7 @@ mod journal;
 
 mod admin;
 mod background;
+mod budgets;
 
 mod daemon_facts;
 

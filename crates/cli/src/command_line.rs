@@ -66,6 +66,9 @@ pub(crate) enum Verb {
     /// Look at conversations, name, branch or put one away
     #[command(subcommand)]
     Sessions(verbs::sessions::SessionsVerb),
+    /// See what models cost and may cost; set, top up
+    #[command(hide = true)]
+    Budget(verbs::budget::BudgetArgs),
     /// See what is remembered for you, add to it, forget
     #[command(subcommand, hide = true)]
     Memory(verbs::memory::MemoryVerb),

@@ -74,6 +74,7 @@ async fn dispatch(context: &Context, verb: Verb) -> Result<Exit, Failure> {
         Verb::Policy(verb) => verbs::policy::run(context, verb).await,
         Verb::Tools(verb) => verbs::tools::run(context, verb).await,
         Verb::Sessions(verb) => verbs::sessions::run(context, verb).await,
+        Verb::Budget(args) => verbs::budget::run(&context.output, &context.connect().await?, args).await,
         Verb::Memory(verb) => verbs::memory::run(context, verb).await,
         Verb::Model(verb) => verbs::model::run(context, verb).await,
         Verb::Journal(verb) => verbs::journal::run(context, verb).await,

@@ -8,6 +8,7 @@ pub(crate) mod approve;
 pub(crate) mod policy;
 pub(crate) mod tools;
 pub(crate) mod sessions;
+pub(crate) mod budget;
 pub(crate) mod memory;
 pub(crate) mod model;
 pub(crate) mod journal;

@@ -152,6 +152,10 @@ fn content_of(event: &Event) -> RowContent {
         Event::LoopDetected(found) => spoken(html! {
             "The run repeats itself (" (spaced(found.guard().short_name())) ", " (found.repeats) " times) and waits for words."
         }),
+        Event::BudgetReached(reached) => spoken(html! {
+            "Waits for a budget: " (clean_text(&reached.explanation)) "."
+        }),
+        Event::SoftLimitNoted(noted) => quiet(html! { (clean_text(&noted.explanation)) "." }),
         Event::Unknown(_) => quiet(html! { span.muted { "A newer version wrote this entry." } }),
         Event::ModelRequested(_)
         | Event::ModelReasoning(_)

@@ -194,6 +194,12 @@ impl Config {
         matches!(self.values.get("memory.recall"), Some((ConfigValue::Bool(true), _)))
     }
 
+    /// Returns the file of the price catalogue; empty for none.
+    #[must_use]
+    pub fn prices_file(&self) -> &str {
+        self.text("prices.file")
+    }
+
     /// Returns the default model; empty when none is named.
     #[must_use]
     pub fn default_model(&self) -> &str {
@@ -222,12 +228,6 @@ impl Config {
     #[must_use]
     pub fn policy_shadow_dir(&self) -> &str {
         self.text("policy.shadow_dir")
-    }
-
-    /// Returns the file of the price catalogue; empty for none.
-    #[must_use]
-    pub fn prices_file(&self) -> &str {
-        self.text("prices.file")
     }
 
     /// Returns the tools that a setting of standing treatment names.

@@ -96,7 +96,7 @@ pub(crate) fn watched(
     prices: PublishedPrices,
     policies: &PolicySource,
 ) -> Result<(ReloadTargets, ReloadReceivers), LoadPoliciesError> {
-    let snapshot = wiring::snapshot(&config);
+    let snapshot = wiring::snapshot(&config, &prices);
     let (policy, policy_check) = match policies.load(&config) {
         Ok(policy) => {
             let check = policies::in_force_check(&policy.snapshot);
@@ -198,7 +198,7 @@ impl ConfigReloader {
         };
         let LoadedPolicies { snapshot: policy, check: shadow_check } = policy;
         let policy_check = policies::in_force_check(&policy);
-        let snapshot = wiring::snapshot(&config);
+        let snapshot = wiring::snapshot(&config, &prices);
         let digest = snapshot.digest;
         let mut changed = config.changed_keys(&self.swap.config.borrow());
         if self.swap.policy.borrow().digest() != policy.digest() {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use palyra_admin::prices::PublishedPrices;
 use palyra_api::ConfigFact;
 use palyra_journal::{Derived, JournalStore, OpenError, OpenOptions, PayloadSealing};
 use palyra_journal_core::families::principals;
@@ -106,7 +107,7 @@ pub(crate) async fn owner(journal: &JournalStore) -> Option<PrincipalId> {
 }
 
 /// Makes the snapshot that runs and transports see.
-pub(crate) fn snapshot(config: &Config) -> GatewayRuntimeConfigSnapshot {
+pub(crate) fn snapshot(config: &Config, prices: &PublishedPrices) -> GatewayRuntimeConfigSnapshot {
     GatewayRuntimeConfigSnapshot {
         digest: palyra_ledger::sha256(config.canonical_text().as_bytes()),
         limits: config.run_limits(),
@@ -114,19 +115,7 @@ pub(crate) fn snapshot(config: &Config) -> GatewayRuntimeConfigSnapshot {
         input_bytes_max: config.input_bytes_max(),
         time_zone: machine_time_zone().into(),
         recalls_memory: config.recalls_memory(),
+        prices: prices.configured_catalogue(),
         ..GatewayRuntimeConfigSnapshot::default()
     }
-}
-
-/// Returns the name of this machine's time zone; empty where it has none that the IANA database knows.
-fn machine_time_zone() -> String {
-    let zone = jiff::tz::TimeZone::try_system().ok();
-    zone.and_then(|zone| zone.iana_name().map(str::to_owned)).unwrap_or_default()
-}
-
-/// Returns every configuration value as transports show it.
-pub(crate) fn facts_of(config: &Config) -> Vec<ConfigFact> {
-    let fact =
-        |(key, value, origin): (&str, String, String)| ConfigFact { key: key.to_owned(), value, origin };
-    config.rows().map(fact).collect()
 }

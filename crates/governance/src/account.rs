@@ -7,66 +7,13 @@
 
 use std::collections::BTreeMap;
 
-use crate::catalogue::CatalogueDigest;
-use crate::reservation::{ReservationId, TaskClass};
 use crate::settlement::{ReservationEnd, SettledCharge};
 use crate::time_window::WindowSpan;
-use crate::usage_amount::{LimitMeasure, UsageAmount};
+pub(crate) use palyra_types::budget::{AccountEvent, TopUpReason};
+use palyra_types::budget::{LimitMeasure, ReservationId, ReservationRequest, TaskClass, UsageAmount};
 
 /// Open reservations of one account, at most.
 pub const OPEN_RESERVATIONS_MAX: usize = 10_000;
-
-/// Why a person raised the limits of a window.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum TopUpReason {
-    /// One request may go on, and its amount was missing.
-    GoOnOnce,
-    /// A person named an amount.
-    Person,
-}
-
-/// A recorded fact about an account.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AccountEvent {
-    /// A window began; the one before it is over.
-    WindowOpened {
-        /// From when to when. Recorded, so that a replay does not depend on the rules of time zones.
-        span: WindowSpan,
-    },
-    /// The limits of the current window were raised.
-    ToppedUp {
-        /// By how much.
-        amount: UsageAmount,
-        /// Why.
-        reason: TopUpReason,
-    },
-    /// A request is dispatched.
-    Reserved {
-        /// Its reservation.
-        id: ReservationId,
-        /// The most that it should use.
-        amount: UsageAmount,
-        /// The catalogue that its price is from; `None` for a model without a price.
-        catalogue: Option<CatalogueDigest>,
-    },
-    /// Spent and reserved together went above a soft limit for the first time in this window.
-    SoftLimitPassed {
-        /// The limit's measure.
-        measure: LimitMeasure,
-    },
-    /// A request was charged.
-    Settled {
-        /// Its reservation.
-        id: ReservationId,
-        /// The charge.
-        charge: SettledCharge,
-    },
-    /// A reservation was given back.
-    Released {
-        /// The reservation.
-        id: ReservationId,
-    },
-}
 
 /// What was counted in one window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -86,7 +33,7 @@ pub struct WindowTotals {
     /// Requests to models without a price.
     pub unpriced_requests: u64,
     /// The measures in which a soft limit was passed.
-    warned: WarnedMeasures,
+    pub warned: WarnedMeasures,
 }
 
 impl WindowTotals {
@@ -101,22 +48,43 @@ impl WindowTotals {
     }
 }
 
+/// The measures in which a soft limit was passed in a window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-struct WarnedMeasures {
-    tokens: bool,
-    money: bool,
-    requests: bool,
+pub struct WarnedMeasures {
+    /// That on tokens.
+    pub tokens: bool,
+    /// That on money.
+    pub money: bool,
+    /// That on requests.
+    pub requests: bool,
 }
 
 /// An account. It begins empty, and its events make the rest.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct BudgetAccount {
     totals: WindowTotals,
-    open: BTreeMap<ReservationId, UsageAmount>,
+    open: BTreeMap<ReservationId, ReservationRequest>,
     spent_before: UsageAmount,
 }
 
 impl BudgetAccount {
+    /// Makes an account again from what a store kept of it.
+    #[must_use]
+    pub fn restored(
+        totals: WindowTotals,
+        spent_before: UsageAmount,
+        open: impl IntoIterator<Item = ReservationRequest>,
+    ) -> Self {
+        let open = open.into_iter().map(|request| (request.id, request)).collect();
+        Self { totals, open, spent_before }
+    }
+
+    /// Returns all charges of the windows before the current one, saturating.
+    #[must_use]
+    pub fn spent_before(&self) -> UsageAmount {
+        self.spent_before
+    }
+
     /// Returns what the current window has counted. It stays the current one until an event opens a later one.
     #[must_use]
     pub fn totals(&self) -> WindowTotals {
@@ -137,25 +105,25 @@ impl BudgetAccount {
     /// Returns the sum of all open reservations as people read it, saturating.
     #[must_use]
     pub fn reserved(&self) -> UsageAmount {
-        self.open.values().fold(UsageAmount::ZERO, |sum, amount| sum.plus(*amount))
+        self.open.values().fold(UsageAmount::ZERO, |sum, request| sum.plus(request.amount()))
     }
 
     /// Returns the exact sum of all open reservations in one measure, to be compared with a limit.
     #[must_use]
     pub fn reserved_in(&self, measure: LimitMeasure) -> u128 {
-        self.open.values().map(|amount| u128::from(amount.of(measure))).sum()
+        self.open.values().map(|request| u128::from(request.amount().of(measure))).sum()
     }
 
     /// Returns the exact sum of the open reservations of auxiliary calls in one measure.
     #[must_use]
     pub fn auxiliary_reserved_in(&self, measure: LimitMeasure) -> u128 {
         let auxiliary = self.open.iter().filter(|(id, _)| id.class == TaskClass::Auxiliary);
-        auxiliary.map(|(_, amount)| u128::from(amount.of(measure))).sum()
+        auxiliary.map(|(_, request)| u128::from(request.amount().of(measure))).sum()
     }
 
     /// Returns the open reservations. Those of an earlier window are reserved in the current one until they end.
     #[must_use]
-    pub fn open(&self) -> &BTreeMap<ReservationId, UsageAmount> {
+    pub fn open(&self) -> &BTreeMap<ReservationId, ReservationRequest> {
         &self.open
     }
 
@@ -206,9 +174,9 @@ impl BudgetAccount {
             AccountEvent::ToppedUp { amount, .. } => {
                 self.totals.topped_up = self.totals.topped_up.plus(*amount);
             }
-            AccountEvent::Reserved { id, amount, catalogue } => {
-                self.open.insert(*id, *amount);
-                let unpriced = u64::from(catalogue.is_none());
+            AccountEvent::Reserved { request } => {
+                self.open.insert(request.id, *request);
+                let unpriced = u64::from(request.price.is_none());
                 self.totals.unpriced_requests = self.totals.unpriced_requests.saturating_add(unpriced);
             }
             AccountEvent::SoftLimitPassed { measure } => self.warn(*measure),

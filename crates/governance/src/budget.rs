@@ -6,11 +6,12 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use palyra_types::RunId;
+use palyra_types::BudgetId;
+pub(crate) use palyra_types::budget::{AccountKey, LimitAction};
 
-use crate::purse::{BudgetScope, PurseKey, PursePath};
 use crate::time_window::WindowKind;
-use crate::usage_amount::{LimitMeasure, UsageLimits};
+use palyra_types::budget::{BudgetScope, BudgetSet, PursePath};
+use palyra_types::budget::{LimitMeasure, UsageLimits};
 
 /// The share of a limit that auxiliary calls may use, in percent, where a budget does not say another.
 pub const AUXILIARY_PERCENT_DEFAULT: u32 = 20;
@@ -39,6 +40,12 @@ impl BudgetName {
     }
 }
 
+impl BudgetName {
+    fn of_id(budget: BudgetId) -> Self {
+        Self(budget.to_string().to_ascii_lowercase().into())
+    }
+}
+
 impl FromStr for BudgetName {
     type Err = InvalidBudgetName;
 
@@ -59,38 +66,11 @@ impl fmt::Display for BudgetName {
     }
 }
 
-/// What follows when a request does not fit under a hard limit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum LimitAction {
-    /// The run waits until the window is over, or a person tops the budget up or lets the run go on once.
-    Park,
-    /// A person is asked at once, and the run waits for the answer.
-    Ask,
-    /// The request is refused.
-    Refuse,
-}
-
-impl LimitAction {
-    /// Every action with its word.
-    pub const ALL: [(Self, &'static str); 3] =
-        [(Self::Park, "park"), (Self::Ask, "ask"), (Self::Refuse, "refuse")];
-
-    /// Returns its word.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        Self::ALL.iter().find(|(action, _)| *action == self).map_or("", |(_, word)| word)
-    }
-
-    /// Returns the action of a word.
-    #[must_use]
-    pub fn of(word: &str) -> Option<Self> {
-        Self::ALL.iter().find(|(_, known)| *known == word).map(|(action, _)| *action)
-    }
-}
-
 /// A budget. A change replaces it as a whole and applies from the next reservation on; requests in flight are charged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BudgetDefinition {
+    /// Its id, which a budget of the same name that is made later does not have.
+    pub id: BudgetId,
     /// Its name.
     pub name: BudgetName,
     /// The purses it limits, each with an account of its own.
@@ -128,6 +108,21 @@ pub enum InvalidBudget {
 }
 
 impl BudgetDefinition {
+    /// Reads a recorded definition. One whose name was erased is named by its id, so that it still limits.
+    #[must_use]
+    pub fn of_recorded(set: &BudgetSet) -> Self {
+        Self {
+            id: set.budget,
+            name: set.name.expose().parse().unwrap_or_else(|_| BudgetName::of_id(set.budget)),
+            scope: set.scope,
+            window: set.window,
+            hard: set.hard,
+            soft: set.soft,
+            at_limit: set.at_limit,
+            auxiliary_percent: set.auxiliary_percent,
+        }
+    }
+
     /// Checks that the definition makes sense.
     ///
     /// # Errors
@@ -167,29 +162,15 @@ impl BudgetDefinition {
     pub fn account_on(&self, path: &PursePath) -> Option<AccountKey> {
         let purse = self.scope.purse_on(path)?;
         let run = (self.window == WindowKind::Run).then_some(path.run);
-        Some(AccountKey { budget: self.name.clone(), window: self.window, purse, run })
+        Some(AccountKey { budget: self.id, window: self.window, purse, run })
     }
-}
-
-/// Names an account. A budget that gets another window begins with another account, because the windows of the old one do
-/// not fit.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct AccountKey {
-    /// The budget.
-    pub budget: BudgetName,
-    /// Its window.
-    pub window: WindowKind,
-    /// The purse.
-    pub purse: PurseKey,
-    /// The run, where each has its own.
-    pub run: Option<RunId>,
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::fixture::{budget, path};
-    use crate::money::MoneyAmount;
+    use palyra_types::budget::MoneyAmount;
 
     fn tokens(limit: u64) -> UsageLimits {
         UsageLimits { tokens: Some(limit), ..UsageLimits::default() }
@@ -251,12 +232,5 @@ mod tests {
         assert_ne!(daily.account_on(&path), of_run.account_on(&path));
         let money = UsageLimits { money: Some(MoneyAmount(1)), ..UsageLimits::default() };
         assert!(BudgetDefinition { soft: money, ..budget("b") }.limits_money() && !daily.limits_money());
-    }
-
-    #[test]
-    fn words_name_actions() {
-        for (action, word) in LimitAction::ALL {
-            assert_eq!((LimitAction::of(word), action.as_str()), (Some(action), word));
-        }
     }
 }

@@ -9,18 +9,18 @@ mod error;
 mod read;
 
 use std::collections::BTreeMap;
-use std::fmt::{self, Write as _};
+use std::fmt::Write as _;
 
 use palyra_types::model::ModelRef;
 use palyra_types::{Timestamp, UtcDay};
 use sha2::{Digest, Sha256};
 
-use crate::money::CurrencyCode;
-use crate::price::TokenPrices;
 use entry::{DatedPrices, PricedModels};
+use palyra_types::budget::CurrencyCode;
 use read::PriceRow;
 
 pub use error::CatalogueError;
+pub(crate) use palyra_types::budget::{CatalogueDigest, PriceQuote};
 
 /// Bytes of a catalogue, at most.
 pub const CATALOGUE_BYTES_MAX: usize = 1024 * 1024;
@@ -30,25 +30,6 @@ pub const PRICES_MAX: usize = 10_000;
 
 /// The catalogue that ships: its format in comments, and no prices of providers.
 pub const SHIPPED_CATALOGUE: &str = include_str!("../prices.toml");
-
-/// The SHA-256 digest of what a catalogue says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct CatalogueDigest(pub [u8; 32]);
-
-impl fmt::Display for CatalogueDigest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
-    }
-}
-
-/// The prices that a request is reserved and charged by, and the catalogue they are from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct PriceQuote {
-    /// The prices.
-    pub prices: TokenPrices,
-    /// The catalogue's digest.
-    pub catalogue: CatalogueDigest,
-}
 
 /// Prices of models by date.
 #[derive(Debug, Clone, PartialEq, Eq)]

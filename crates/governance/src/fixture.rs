@@ -1,20 +1,20 @@
 //! Values that several tests begin with.
 
 use palyra_types::model::{ModelRef, TokenUsage, UsageSource};
-use palyra_types::{AgentId, Attempt, PrincipalId, RunId, SessionId, Timestamp};
+use palyra_types::{AgentId, Attempt, BudgetId, PrincipalId, RunId, SessionId, Timestamp};
 
 use crate::account::BudgetAccount;
 use crate::budget::{AUXILIARY_PERCENT_DEFAULT, AccountKey, BudgetDefinition, LimitAction};
 use crate::candidate::{ModelCandidate, ModelCapability, ModelHealth};
 use crate::catalogue::{CatalogueDigest, PriceQuote};
-use crate::money::MoneyAmount;
 use crate::path_account::PathAccount;
-use crate::price::TokenPrices;
-use crate::purse::{BudgetScope, PurseKey, PursePath};
-use crate::request_size::RequestSize;
-use crate::reservation::{ReservationId, ReservationRequest, TaskClass};
 use crate::time_window::{WindowKind, WindowSpan};
-use crate::usage_amount::UsageLimits;
+use palyra_types::budget::MoneyAmount;
+use palyra_types::budget::RequestSize;
+use palyra_types::budget::TokenPrices;
+use palyra_types::budget::UsageLimits;
+use palyra_types::budget::{BudgetScope, PurseKey, PursePath};
+use palyra_types::budget::{ReservationId, ReservationRequest, TaskClass};
 
 /// Returns a path without channel and schedule.
 pub(crate) fn path() -> PursePath {
@@ -31,6 +31,7 @@ pub(crate) fn path() -> PursePath {
 /// Returns a budget of 10,000 tokens a day for all runs together.
 pub(crate) fn budget(name: &str) -> BudgetDefinition {
     BudgetDefinition {
+        id: BudgetId::from_parts(2, name.bytes().map(u128::from).sum()),
         name: name.parse().unwrap(),
         scope: BudgetScope::One(PurseKey::Total),
         window: WindowKind::Day,

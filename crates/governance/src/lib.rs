@@ -8,17 +8,11 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
-mod money;
-mod usage_amount;
-mod request_size;
-mod price;
 mod catalogue;
 
 mod time_window;
-mod purse;
 mod budget;
 
-mod reservation;
 mod settlement;
 mod account;
 mod limit_hit;
@@ -34,30 +28,22 @@ mod fixture;
 #[cfg(test)]
 mod properties;
 
-pub use account::{AccountEvent, BudgetAccount, OPEN_RESERVATIONS_MAX, TopUpReason, WindowTotals};
-pub use budget::{
-    AUXILIARY_PERCENT_DEFAULT, AccountKey, BudgetDefinition, BudgetName, InvalidBudget, InvalidBudgetName,
-    LimitAction,
-};
+pub use account::{BudgetAccount, OPEN_RESERVATIONS_MAX, WarnedMeasures, WindowTotals};
+pub use budget::{AUXILIARY_PERCENT_DEFAULT, BudgetDefinition, BudgetName, InvalidBudget, InvalidBudgetName};
 pub use candidate::{ModelCandidate, ModelCapability, ModelHealth};
-pub use catalogue::{
-    CATALOGUE_BYTES_MAX, CatalogueDigest, CatalogueError, PRICES_MAX, PriceCatalogue, PriceQuote,
-    SHIPPED_CATALOGUE,
-};
+pub use catalogue::{CATALOGUE_BYTES_MAX, CatalogueError, PRICES_MAX, PriceCatalogue, SHIPPED_CATALOGUE};
 pub use limit_hit::{LimitCause, LimitHit};
-pub use money::{CurrencyCode, InvalidMoney, MoneyAmount};
+pub use palyra_types::budget::{
+    AccountEvent, AccountKey, BudgetScope, CatalogueDigest, ChargeBasis, CurrencyCode, InvalidMoney,
+    InvalidPrices, LimitAction, LimitMeasure, MoneyAmount, PriceQuote, PurseKey, PurseKind, PursePath,
+    RequestSize, ReservationId, ReservationRequest, SettledCharge, TaskClass, TokenPrices, TopUpReason,
+    UsageAmount, UsageLimits, WindowKind, WindowSpan,
+};
 pub use path_account::{PathAccount, SoftLimitWarning};
 pub use path_decision::{
     AccountChange, BudgetStop, PathDecision, PathReservation, StopAction, decide_reservation, reserve_once,
 };
-pub use price::{InvalidPrices, TokenPrices};
-pub use purse::{BudgetScope, ChannelId, PurseKey, PurseKind, PursePath, ScheduleId};
-pub use request_size::RequestSize;
-pub use reservation::{ReservationId, ReservationRequest, TaskClass};
 pub use routing::{PassedOverModel, PlannedModel, RoutingRequest, UsageRoutingPlan};
 pub use routing_reason::{ModelPreference, PassOverReason, RoutingReason};
-pub use settlement::{
-    AnswerProgress, CHARGE_MULTIPLE_MAX, ChargeBasis, RequestOutcome, ReservationEnd, SettledCharge,
-};
-pub use time_window::{WindowKind, WindowSpan};
-pub use usage_amount::{LimitMeasure, UsageAmount, UsageLimits};
+pub use settlement::{AnswerProgress, CHARGE_MULTIPLE_MAX, RequestOutcome, ReservationEnd};
+pub use time_window::SpanAt;

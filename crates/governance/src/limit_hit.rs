@@ -7,8 +7,8 @@ use std::fmt;
 use palyra_types::Timestamp;
 
 use crate::account::OPEN_RESERVATIONS_MAX;
-use crate::budget::{AccountKey, LimitAction};
-use crate::usage_amount::LimitMeasure;
+use crate::budget::{AccountKey, BudgetName, LimitAction};
+use palyra_types::budget::LimitMeasure;
 
 /// The kind of a limit that was hit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -26,6 +26,8 @@ pub enum LimitCause {
 /// One limit of one account that a request does not fit under.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LimitHit {
+    /// The budget.
+    pub budget: BudgetName,
     /// The account.
     pub account: AccountKey,
     /// The kind of limit.
@@ -62,7 +64,8 @@ impl LimitHit {
 
 impl fmt::Display for LimitHit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let AccountKey { budget, window, purse, .. } = &self.account;
+        let AccountKey { window, purse, .. } = self.account;
+        let budget = &self.budget;
         write!(f, "budget `{budget}` ({purse}, window {})", window.as_str())?;
         match self.cause {
             LimitCause::HardLimit => write!(f, " allows ")?,

@@ -5,11 +5,11 @@
 use palyra_types::Timestamp;
 
 use crate::account::{AccountEvent, BudgetAccount, OPEN_RESERVATIONS_MAX, WindowTotals};
-use crate::budget::{AccountKey, BudgetDefinition, LimitAction};
+use crate::budget::{AccountKey, BudgetDefinition, BudgetName, LimitAction};
 use crate::limit_hit::{LimitCause, LimitHit};
-use crate::reservation::{ReservationRequest, TaskClass};
 use crate::time_window::WindowSpan;
-use crate::usage_amount::{LimitMeasure, UsageAmount};
+use palyra_types::budget::{LimitMeasure, UsageAmount};
+use palyra_types::budget::{ReservationRequest, TaskClass};
 
 /// An account with its budget, at a time.
 #[derive(Debug, Clone, Copy)]
@@ -27,6 +27,8 @@ pub struct PathAccount<'a> {
 /// A soft limit that a reservation takes an account above.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SoftLimitWarning {
+    /// The budget.
+    pub budget: BudgetName,
     /// The account.
     pub account: AccountKey,
     /// What the limit limits.
@@ -80,8 +82,7 @@ impl PathAccount<'_> {
     /// Returns the events of the reservation, for an account into which the request fits.
     #[must_use]
     pub(crate) fn reservation_events(&self, request: &ReservationRequest) -> Vec<AccountEvent> {
-        let catalogue = request.price.map(|quote| quote.catalogue);
-        let reserved = AccountEvent::Reserved { id: request.id, amount: request.amount(), catalogue };
+        let reserved = AccountEvent::Reserved { request: *request };
         let warnings = self.warnings(request).into_iter();
         let passed = warnings.map(|warning| AccountEvent::SoftLimitPassed { measure: warning.measure });
         self.account.opening(self.span).into_iter().chain([reserved]).chain(passed).collect()
@@ -99,7 +100,9 @@ impl PathAccount<'_> {
                 && !totals.is_warned(measure)
             {
                 let used = u64::try_from(used).unwrap_or(u64::MAX);
-                warnings.push(SoftLimitWarning { account: self.key.clone(), measure, limit, used });
+                let budget = self.definition.name.clone();
+                let account = *self.key;
+                warnings.push(SoftLimitWarning { budget, account, measure, limit, used });
             }
         }
         warnings
@@ -130,7 +133,8 @@ impl PathAccount<'_> {
             // Waiting does not help a request that an empty account has no room for.
             let fits_later = self.definition.hard.of(measure).is_some_and(|hard| used.requested <= hard);
             LimitHit {
-                account: self.key.clone(),
+                budget: self.definition.name.clone(),
+                account: *self.key,
                 cause: LimitCause::HardLimit,
                 measure,
                 limit,
@@ -155,7 +159,8 @@ impl PathAccount<'_> {
             requested: request.amount().of(measure),
         };
         (used.sum() > u128::from(limit)).then(|| LimitHit {
-            account: self.key.clone(),
+            budget: self.definition.name.clone(),
+            account: *self.key,
             cause: LimitCause::AuxiliaryShare,
             measure,
             limit,
@@ -170,7 +175,8 @@ impl PathAccount<'_> {
     /// Returns a hit that no waiting and no higher limit helps.
     fn refusal(&self, cause: LimitCause, measure: LimitMeasure) -> LimitHit {
         LimitHit {
-            account: self.key.clone(),
+            budget: self.definition.name.clone(),
+            account: *self.key,
             cause,
             measure,
             limit: self.hard_limit(measure).unwrap_or(u64::MAX),

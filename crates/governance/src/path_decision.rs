@@ -11,8 +11,8 @@ use crate::account::{AccountEvent, TopUpReason};
 use crate::budget::{AccountKey, LimitAction};
 use crate::limit_hit::LimitHit;
 use crate::path_account::{PathAccount, SoftLimitWarning};
-use crate::reservation::ReservationRequest;
-use crate::usage_amount::UsageAmount;
+use palyra_types::budget::ReservationRequest;
+use palyra_types::budget::UsageAmount;
 
 /// The events of one account.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -92,7 +92,7 @@ pub fn reserve_once(path: &[PathAccount<'_>], request: &ReservationRequest) -> O
             events = account.top_up(missing, TopUpReason::GoOnOnce, place.span);
             events.iter().for_each(|event| account.evolve(event));
         }
-        changes.push(AccountChange { account: place.key.clone(), events });
+        changes.push(AccountChange { account: *place.key, events });
         raised.push(account);
     }
     let path: Vec<PathAccount<'_>> =
@@ -110,7 +110,7 @@ pub fn reserve_once(path: &[PathAccount<'_>], request: &ReservationRequest) -> O
 
 fn reservation(path: &[PathAccount<'_>], request: &ReservationRequest) -> PathReservation {
     let change = |place: &PathAccount<'_>| AccountChange {
-        account: place.key.clone(),
+        account: *place.key,
         events: place.reservation_events(request),
     };
     PathReservation {

@@ -7,12 +7,12 @@ use proptest::prelude::*;
 use crate::account::{AccountEvent, BudgetAccount, TopUpReason};
 use crate::budget::BudgetDefinition;
 use crate::fixture::{TestAccount, budget, day, id, quote, reported_usage, reservation};
-use crate::money::MoneyAmount;
 use crate::path_decision::{PathDecision, PathReservation, decide_reservation, reserve_once};
-use crate::request_size::RequestSize;
-use crate::reservation::{ReservationRequest, TaskClass};
 use crate::settlement::{RequestOutcome, ReservationEnd};
-use crate::usage_amount::{LimitMeasure, UsageAmount, UsageLimits};
+use palyra_types::budget::MoneyAmount;
+use palyra_types::budget::RequestSize;
+use palyra_types::budget::{LimitMeasure, UsageAmount, UsageLimits};
+use palyra_types::budget::{ReservationRequest, TaskClass};
 
 #[derive(Debug, Clone)]
 enum Step {
@@ -250,7 +250,7 @@ fn exhaust(accounts: &mut TestAccount, runs: u32, outcome: RequestOutcome) -> u6
     let mut open: Vec<ReservationRequest> = Vec::new();
     for attempt in 1..=runs * 20 {
         let request = ReservationRequest {
-            id: crate::reservation::ReservationId { attempt: Attempt(attempt), ..reservation(1, 0, 0).id },
+            id: palyra_types::budget::ReservationId { attempt: Attempt(attempt), ..reservation(1, 0, 0).id },
             ..reservation(attempt, 40, 10)
         };
         if let PathDecision::Reserve(made) = decide_reservation(&[accounts.at(day(1))], &request) {

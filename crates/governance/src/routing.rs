@@ -14,10 +14,10 @@ use crate::catalogue::PriceQuote;
 use crate::limit_hit::{LimitCause, LimitHit};
 use crate::path_account::PathAccount;
 use crate::path_decision::{BudgetStop, PathDecision, StopAction, decide_reservation};
-use crate::request_size::RequestSize;
-use crate::reservation::{ReservationId, ReservationRequest, TaskClass};
 use crate::routing_reason::{ModelPreference, PassOverReason, RoutingReason};
-use crate::usage_amount::{LimitMeasure, UsageAmount};
+use palyra_types::budget::RequestSize;
+use palyra_types::budget::{LimitMeasure, UsageAmount};
+use palyra_types::budget::{ReservationId, ReservationRequest, TaskClass};
 
 /// A request that a model is sought for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -164,7 +164,7 @@ fn reservation(request: &RoutingRequest, candidate: &ModelCandidate) -> Reservat
 }
 
 fn over_budget(hit: &LimitHit) -> PassOverReason {
-    let budget = hit.account.budget.clone();
+    let budget = hit.budget.clone();
     match hit.cause {
         LimitCause::NoPrice => PassOverReason::NoPrice { budget },
         LimitCause::HardLimit | LimitCause::AuxiliaryShare | LimitCause::OpenReservations => {

@@ -8,8 +8,8 @@ use palyra_types::Timestamp;
 
 use crate::budget::BudgetName;
 use crate::candidate::ModelCapability;
-use crate::reservation::TaskClass;
-use crate::usage_amount::LimitMeasure;
+use palyra_types::budget::LimitMeasure;
+use palyra_types::budget::TaskClass;
 
 /// Which of several models that can serve a request is asked first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

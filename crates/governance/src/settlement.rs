@@ -3,10 +3,11 @@
 //! Owns the bound on reported usage, and that an answer without usage is charged as reserved. Knows no account. Begin at
 //! [`RequestOutcome::end`].
 
+pub(crate) use palyra_types::budget::{ChargeBasis, SettledCharge};
 use palyra_types::model::{ModelFailureClass, TokenUsage, UsageSource};
 
-use crate::reservation::ReservationRequest;
-use crate::usage_amount::UsageAmount;
+use palyra_types::budget::ReservationRequest;
+use palyra_types::budget::UsageAmount;
 
 /// A request is charged at most so many times its reservation. So a provider that reports absurd usage takes an account
 /// above its limit by at most the reservations in flight; the rest of its report is recorded, not charged.
@@ -35,32 +36,6 @@ pub enum AnswerProgress {
     Nothing,
     /// A part had arrived: text, reasoning or a call.
     Begun,
-}
-
-/// What a charge is based on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum ChargeBasis {
-    /// The usage that the provider reported.
-    ReportedUsage,
-    /// The reservation: the usage never arrived.
-    Reservation,
-    /// The reservation: the outcome is unknown.
-    LostRequest,
-    /// The request alone, without tokens.
-    RefusedRequest,
-}
-
-/// The charge for one request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct SettledCharge {
-    /// What is spent.
-    pub charged: UsageAmount,
-    /// The part of it that the reservation did not cover.
-    pub above_reservation: UsageAmount,
-    /// Reported usage beyond [`CHARGE_MULTIPLE_MAX`], which is not spent.
-    pub not_charged: UsageAmount,
-    /// What it is based on.
-    pub basis: ChargeBasis,
 }
 
 /// The end of a reservation.
@@ -157,7 +132,7 @@ fn as_reserved(request: &ReservationRequest, basis: ChargeBasis) -> SettledCharg
 mod tests {
     use super::*;
     use crate::fixture::{reported_usage, reservation};
-    use crate::money::MoneyAmount;
+    use palyra_types::budget::MoneyAmount;
 
     /// Reserves 1,200 tokens for 1,400 millionths: input costs 1, output 2 a token.
     fn request() -> ReservationRequest {

@@ -12,6 +12,7 @@ mod actor;
 mod access_entries;
 mod approval_entries;
 mod attachments;
+pub(crate) mod budget_entries;
 mod client_tool_entries;
 mod reference_entries;
 mod effect_entries;

@@ -16,6 +16,8 @@ pub mod bookmarks;
 pub mod deleted_responses;
 pub mod project_rules;
 pub mod memories;
+pub mod budgets;
+pub mod budget_accounts;
 pub mod undos;
 pub mod input_keys;
 
@@ -48,6 +50,8 @@ families! {
     deleted_responses: deleted_responses::DeletedResponseFamily,
     project_rules: project_rules::ProjectRulesFamily,
     memories: memories::MemoryFamily,
+    budgets: budgets::BudgetFamily,
+    budget_accounts: budget_accounts::BudgetAccountFamily,
     undos: undos::UndoFamily,
     input_keys: input_keys::InputKeyFamily,
     stored_grants: stored_grants::StoredGrantFamily,

@@ -39,6 +39,12 @@ pub enum RunInput {
     /// Answers [`Effect::AssembleContext`]: the input alone is larger than the window of every model
     /// that may be asked.
     ContextTooLarge,
+    /// Answers [`Effect::AssembleContext`]: the request is assembled, and budgets do not allow it.
+    OverBudget(BudgetRefusal),
+    /// The request of this step takes budgets above these soft limits.
+    SoftLimitsPassed(Vec<Redacted<String>>),
+    /// The request that did not fit under a budget may fit by now: it is assembled again.
+    BudgetDue(BudgetWake),
     /// Answers [`Effect::AssembleContext`] where inputs have references that nothing has resolved: these become calls
     /// first. Each input comes once, in order.
     ReferencesExpanded(Vec<ExpandedInput>),
@@ -193,6 +199,36 @@ impl RunInput {
             duration: Duration::ZERO,
         }
     }
+}
+
+/// Why budgets do not allow a model request, and what follows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BudgetRefusal {
+    /// What follows.
+    pub outcome: BudgetOutcome,
+    /// Which limits are in the way, and the ways to go on.
+    pub explanation: Redacted<String>,
+}
+
+/// Why a run that waits for a budget looks again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BudgetWake {
+    /// A window began, or there is more room.
+    Check,
+    /// A person lets its request go on once.
+    GoOnOnce,
+}
+
+/// What follows when budgets do not allow a model request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BudgetOutcome {
+    /// The run waits, until this time if the accounts in the way begin again.
+    Wait {
+        /// When they do; `None` when only a person can let the run go on.
+        resumes: Option<Timestamp>,
+    },
+    /// The run ends.
+    Refuse(ErrorCode),
 }
 
 /// What a client brings for the calls of functions that it performs.

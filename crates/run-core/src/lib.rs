@@ -46,9 +46,9 @@ mod scenario;
 pub use approvals::PendingApproval;
 pub use grant::{ExecutionAttempt, Grant, Intent};
 pub use input::{
-    AnswerStage, ApprovalAnswer, ClientResults, Effect, ExpandedInput, ExpandedItem, ItemMeans, JudgedAnswer,
-    JudgedCall, MachineDecision, PrepareRefusal, PreparedAnswer, PreparedEffect, RawPrepareRefusal,
-    RejudgedCall, RunInput,
+    AnswerStage, ApprovalAnswer, BudgetOutcome, BudgetRefusal, BudgetWake, ClientResults, Effect,
+    ExpandedInput, ExpandedItem, ItemMeans, JudgedAnswer, JudgedCall, MachineDecision, PrepareRefusal,
+    PreparedAnswer, PreparedEffect, RawPrepareRefusal, RejudgedCall, RunInput,
 };
 pub use machine::{JudgementNeed, RunConsumption, RunError, RunStateMachine};
 pub use tool_calls::ToolCallState;

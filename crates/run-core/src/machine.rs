@@ -89,6 +89,8 @@ pub struct RunStateMachine {
     state: RunLifecycleState,
     accepted: AcceptedState,
     wait: Option<WaitReason>,
+    /// When a run that waits for a budget may go on by itself.
+    budget_resumes: Option<Timestamp>,
     held: HoldState,
     stopping: Option<CancelReason>,
     model: ModelCall,
@@ -129,6 +131,7 @@ impl RunStateMachine {
             state: RunLifecycleState::Pending,
             accepted: AcceptedState::NotYet,
             wait: None,
+            budget_resumes: None,
             held: HoldState::No,
             stopping: None,
             model: ModelCall::default(),
@@ -173,6 +176,15 @@ impl RunStateMachine {
             }
             TapeEvent::Model(ModelEvent::Requested(_)) => {
                 self.state = RunLifecycleState::InProgress;
+                if self.wait == Some(WaitReason::Budget) {
+                    self.wait = None;
+                }
+            }
+            // Its request would have begun it.
+            TapeEvent::Run(RunEvent::BudgetReached { resumes, .. }) => {
+                self.state = RunLifecycleState::InProgress;
+                self.budget_resumes = *resumes;
+                self.wait_for(Some(WaitReason::Budget));
             }
             // Its calls run before a model is asked.
             TapeEvent::Run(RunEvent::ReferencesExpanded(_)) => self.state = RunLifecycleState::InProgress,
@@ -203,7 +215,8 @@ impl RunStateMachine {
             TapeEvent::Run(
                 RunEvent::ClientToolsOffered(_)
                 | RunEvent::ClientToolsCalled(_)
-                | RunEvent::ClientToolsAnswered(_),
+                | RunEvent::ClientToolsAnswered(_)
+                | RunEvent::SoftLimitNoted { .. },
             )
             | TapeEvent::Model(_)
             | TapeEvent::Tool(_)
@@ -305,6 +318,12 @@ impl RunStateMachine {
     #[must_use]
     pub fn open_attempt(&self) -> Option<Attempt> {
         self.model.open().map(|open| open.attempt)
+    }
+
+    /// Returns whether a part of the awaited answer has arrived.
+    #[must_use]
+    pub fn has_answer_begun(&self) -> bool {
+        self.model.open().is_some_and(|open| open.text_bytes + open.reasoning_bytes > 0)
     }
 
     /// Returns the attempt after whose failure the run pauses before it asks again.

@@ -263,7 +263,9 @@ impl ModelCall {
             }
             // A pause is over too: the person who lets the run go on ends it, or the calls of an input's references
             // begin at its end.
-            TapeEvent::Run(RunEvent::Held { .. } | RunEvent::ReferencesExpanded(_)) => self.retry = None,
+            TapeEvent::Run(
+                RunEvent::Held { .. } | RunEvent::ReferencesExpanded(_) | RunEvent::BudgetReached { .. },
+            ) => self.retry = None,
             TapeEvent::Run(RunEvent::LoopDetected { .. }) => {
                 self.tried.restart_counts = RestartCounts::default();
             }

@@ -29,7 +29,7 @@ use palyra_types::{
     StoredGrantId, Timestamp,
 };
 
-use crate::{Effect, JudgedCall, RunError, RunInput, RunStateMachine};
+use crate::{BudgetOutcome, BudgetRefusal, Effect, JudgedCall, RunError, RunInput, RunStateMachine};
 
 pub(crate) mod asks;
 pub(crate) mod references;
@@ -89,6 +89,8 @@ pub(crate) enum ContextAnswers {
     TooLarge,
     /// Too large for every model but the fallback of this number.
     FitsFallback(u32),
+    /// A budget does not allow the request.
+    OverBudget(BudgetOutcome),
 }
 
 impl ScenarioDriver {
@@ -194,6 +196,10 @@ impl ScenarioDriver {
             ContextAnswers::Fit => ready(first, tokens_wished.unwrap_or(100)),
             ContextAnswers::Incompressible => ready(first, 100),
             ContextAnswers::TooLarge => RunInput::ContextTooLarge,
+            ContextAnswers::OverBudget(outcome) => {
+                let explanation = "budget `daily` allows 10 tokens".into();
+                RunInput::OverBudget(BudgetRefusal { outcome, explanation })
+            }
             ContextAnswers::FitsFallback(number) => {
                 let fits = fallback(number);
                 let mut all = std::iter::once(first).chain(instead);

@@ -12,6 +12,9 @@ mod erasure_words;
 mod deferred_output;
 mod grant_lines;
 mod names;
+mod budget_rows;
+mod budget_words;
+mod list_rows;
 mod memory_row;
 mod model_advice;
 mod model_question;
@@ -32,6 +35,8 @@ pub use approval::{
     PreviewDetail, answered_question, approval_state_name, changes, decider, outcome, question, repeated,
     short_folder, summary, time_left,
 };
+pub use budget_rows::budget_rows;
+pub use budget_words::{BudgetWords, budget_amount, budget_request};
 pub use chat_line::{
     ChatLine, chat_command_of, chat_command_rest, chat_help, read_chat_line, suggest_in_chat,
 };
@@ -40,6 +45,7 @@ pub use effect_row::effect_row;
 pub use entry_table::entry_table;
 pub use erasure_words::{erased_how, erasure_of_entries};
 pub use grant_lines::grant_lines;
+pub use list_rows::{approval_row, task_row};
 pub use memory_row::memory_row;
 pub use model_question::{model_question, open_question_of, waits_for_words};
 pub use names::{ERASED_MARK, branch_origin, is_named, run_state, run_state_name, session_title, standing};

@@ -45,7 +45,10 @@ pub fn waits_for_words(run: &v1::Run) -> bool {
     run.phase() == v1::RunPhase::Waiting
         && !matches!(
             run.waiting_for(),
-            v1::WaitReason::Approval | v1::WaitReason::OutcomeUnknown | v1::WaitReason::ClientTool
+            v1::WaitReason::Approval
+                | v1::WaitReason::OutcomeUnknown
+                | v1::WaitReason::ClientTool
+                | v1::WaitReason::Budget
         )
 }
 

@@ -299,6 +299,8 @@ impl RunView {
             }
             Some(Event::LoopDetected(looped)) => self.looped(looped, &mut shown),
             Some(Event::RunHeld(_)) => self.on_run_held(&mut shown),
+            Some(Event::BudgetReached(reached)) => self.on_budget_reached(&entry.run_id, reached, &mut shown),
+            Some(Event::SoftLimitNoted(noted)) => shown.push(soft_limit_note(noted)),
             Some(Event::ClientToolsCalled(called)) => self.client_called(called, &mut shown),
             Some(Event::CancelRequested(cancel)) => self.cancelling(cancel, &mut shown),
             Some(Event::RunFinished(finished)) => {
@@ -547,6 +549,14 @@ impl RunView {
         shown.push(note(NoteKind::Doubt, told.to_owned()));
     }
 
+    fn on_budget_reached(&mut self, run: &str, reached: &v1::BudgetReached, shown: &mut Vec<ShownLine>) {
+        self.may_wait = true;
+        self.close_line(shown);
+        shown.push(note(NoteKind::Doubt, clean_line(&reached.explanation, REASON_CHARS_MAX)));
+        let go_on = format!("let it go on once: `palyra budget go-on {}`", self.shown_id(run));
+        shown.push(note(NoteKind::Info, go_on));
+    }
+
     fn ended(&mut self, finished: &v1::RunFinished, shown: &mut Vec<ShownLine>) {
         self.may_wait = false;
         self.close_line(shown);
@@ -660,6 +670,10 @@ fn with_files(input: &str, attachments: &[v1::AttachmentInfo]) -> String {
         _ => line.push(')'),
     }
     line
+}
+
+fn soft_limit_note(noted: &v1::SoftLimitNoted) -> ShownLine {
+    note(NoteKind::Info, clean_line(&noted.explanation, REASON_CHARS_MAX))
 }
 
 #[cfg(test)]

@@ -85,6 +85,7 @@ impl WaitingWork {
                 | v1::AttentionKind::Question
                 | v1::AttentionKind::Loop
                 | v1::AttentionKind::UnknownEntry
+                | v1::AttentionKind::Budget
                 | v1::AttentionKind::Unspecified => place.questions += 1,
             }
         }

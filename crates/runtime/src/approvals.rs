@@ -25,9 +25,9 @@ use palyra_types::{ApprovalId, Content, PrincipalId, RunId, StoredGrantId, Times
 
 use crate::engine::Engine;
 use crate::error::RequestError;
-use crate::pending_approvals::ApprovalChange;
 use crate::run::fresh_approval;
 use crate::session::SessionsHandle;
+use palyra_admin::pending_approvals::ApprovalChange;
 
 pub(crate) mod expiry;
 
@@ -35,8 +35,8 @@ mod page;
 mod repeated;
 mod watch;
 
-pub use crate::pending_approvals::{OPEN_APPROVALS_PRINCIPAL_MAX, OPEN_APPROVALS_RUN_MAX};
 pub use page::{APPROVAL_PAGE_BYTES_MAX, ApprovalPage};
+pub use palyra_admin::pending_approvals::{OPEN_APPROVALS_PRINCIPAL_MAX, OPEN_APPROVALS_RUN_MAX};
 use repeated::repeated;
 pub use watch::{ApprovalUpdate, ApprovalWatcher};
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use palyra_governance::PriceCatalogue;
 use palyra_types::run::RunLimits;
 
 pub use palyra_ports::read_tape::MAX_TAPE_ENTRIES_PER_RESPONSE;
@@ -24,6 +25,8 @@ pub struct GatewayRuntimeConfigSnapshot {
     pub time_zone: Arc<str>,
     /// Whether runs are given what is remembered for their person.
     pub recalls_memory: bool,
+    /// What models cost; without it no model has a price.
+    pub prices: Option<Arc<PriceCatalogue>>,
     /// Silence on a stream after which a heartbeat is sent.
     pub heartbeat: Duration,
 }
@@ -44,6 +47,7 @@ impl Default for GatewayRuntimeConfigSnapshot {
             input_bytes_max: 512 * 1024,
             time_zone: "".into(),
             recalls_memory: false,
+            prices: None,
             heartbeat: Duration::from_secs(10),
         }
     }

@@ -10,9 +10,9 @@ use tokio::sync::watch;
 
 use crate::config::GatewayRuntimeConfigSnapshot;
 use crate::parts::RuntimePorts;
-use crate::pending_approvals::PendingApprovals;
 use crate::run_context::RunContext;
 use crate::tape::TapeHub;
+use palyra_admin::pending_approvals::PendingApprovals;
 
 /// Shared by all sessions of one runtime.
 pub(crate) struct Engine {

@@ -194,6 +194,7 @@ impl From<AdminError> for RequestError {
             | AdminError::ProjectRulesChanged
             | AdminError::NotAnApprover
             | AdminError::MemoryNotFound
+            | AdminError::BudgetNotFound { .. }
             | AdminError::ModelNotConfigured { .. }
             | AdminError::SecretInIdentity { .. }
             | AdminError::KeptFiles(_)

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use palyra_admin::access::AccessHandle;
 use palyra_admin::agents::AgentRegistry;
+use palyra_admin::budgets::BudgetWaits;
 use palyra_admin::components::ComponentsHandle;
 use palyra_admin::erasure::ErasureHandle;
 use palyra_admin::grants::GrantsHandle;
@@ -19,7 +20,7 @@ use palyra_admin::rules::PolicyHandle;
 use palyra_admin::skills::SkillsHandle;
 use palyra_admin::usage::UsageHandle;
 use palyra_admin::vault::VaultHandle;
-use palyra_admin::{AdminHandles, AdminViews, ErasureSubscriber, MemoryPorts, ShadowCounting};
+use palyra_admin::{AdminHandles, AdminViews, ErasureSubscriber, ShadowCounting};
 use palyra_background::{BackgroundDriver, Drain, TickFailure};
 use palyra_policy::{ToolCallPolicySnapshot, ToolPolicyRules};
 use tokio::sync::watch;
@@ -116,12 +117,16 @@ pub async fn start_with_policy(
     let undoing = UndoService::new(Arc::clone(&engine));
     background.at_start("open_undos", undoing.finish_open()).await;
     background.at_start("lost_jobs", palyra_admin::doubt_lost_jobs(&admin_ports)).await;
+    background.at_start("lost_requests", views.budgets.end_lost(&engine.runs.ports.zones)).await;
     let recovered = crate::recovery::take_up_open_runs(&ports, &sessions).await?;
     tracing::info!(runs = recovered, "open runs taken up");
     background.spawn(ApprovalExpiry::new(Arc::clone(&engine), sessions.clone()));
+    background.spawn(budget_waits(&engine, &sessions));
     background.spawn(ShadowCounting::new(Arc::clone(&views.shadow)));
     let tapes = TapeHandle::new(Arc::clone(&ports), hub.clone());
-    let memories = memories(admin_ports.for_memory(), &engine);
+    let zones = Arc::clone(&engine.runs.ports.zones);
+    let memories =
+        MemoriesHandle::new(admin_ports.for_memory(), Arc::clone(&views.memories), Arc::clone(&zones));
     let policy = PolicyHandle::new(Arc::clone(&admin_ports), &views);
     let stopper =
         RunCanceller { sessions: sessions.clone(), tapes: tapes.clone(), clock: Arc::clone(&ports.clock) };
@@ -135,7 +140,6 @@ pub async fn start_with_policy(
         Arc::new(access.clone()),
         Arc::new(agents.clone()),
     ];
-    let models = models(&ports);
     let proofs = Arc::clone(&ports.proofs);
     let health =
         HealthHandle::new(Arc::clone(&admin_ports), proofs, ports.models.clone(), background.status());
@@ -147,7 +151,7 @@ pub async fn start_with_policy(
         policy,
         grants: GrantsHandle::new(Arc::clone(&admin_ports), &views, owner),
         project_rules: project_rules(&ports, &views.project_rules),
-        usage: UsageHandle::new(Arc::clone(&admin_ports)),
+        usage: UsageHandle::new(Arc::clone(&admin_ports), Arc::clone(&views.budgets), zones),
         memories,
         erasures: ErasureHandle::new(admin_ports, Arc::new(stopper), subscribers),
     };
@@ -155,7 +159,7 @@ pub async fn start_with_policy(
         runs: RunsHandle::new(Arc::clone(&engine), sessions.clone(), undoing, owner),
         approvals: ApprovalsHandle::new(engine, sessions.clone(), owner),
         tapes,
-        models,
+        models: models(&ports),
         journal: JournalHandle::new(Arc::clone(&ports.maintain), Arc::clone(&ports.proofs)),
         health,
         sessions,
@@ -183,11 +187,10 @@ fn project_rules(ports: &RuntimePorts, rules: &Arc<ProjectRules>) -> ProjectRule
     )
 }
 
-/// Makes the handle of memory; a date in it is one in the zone of its principal.
-fn memories(ports: MemoryPorts, engine: &Arc<Engine>) -> MemoriesHandle {
-    let engine = Arc::clone(engine);
-    let search = Arc::clone(&engine.views.memories);
-    MemoriesHandle::new(ports, search, Arc::new(move |principal| engine.runs.zone_of(principal)))
+fn budget_waits(engine: &Engine, sessions: &SessionsHandle) -> BudgetWaits {
+    let book = Arc::clone(&engine.views.budgets);
+    let zones = Arc::clone(&engine.runs.ports.zones);
+    BudgetWaits::new(book, Arc::clone(&engine.ports.maintain), Arc::new(sessions.clone()), zones)
 }
 
 async fn settle_vault(vault: &VaultHandle) -> Result<(), TickFailure> {

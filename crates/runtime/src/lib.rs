@@ -12,7 +12,6 @@ pub mod gateway;
 
 mod engine;
 mod run_context;
-mod pending_approvals;
 
 pub mod session;
 

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use jiff::tz::TimeZone;
+use palyra_admin::memories::ZoneOf;
 use palyra_admin::{AdminViews, tools_left};
 use palyra_background::Drain;
 use palyra_context::clock_words::zone_named;
@@ -26,8 +27,8 @@ use crate::config::GatewayRuntimeConfigSnapshot;
 use crate::error::RequestError;
 use crate::model_directory::ModelDirectory;
 use crate::parts::RuntimePorts;
-use crate::pending_approvals::PendingApprovals;
 use crate::tape::TapeHub;
+use palyra_admin::pending_approvals::PendingApprovals;
 
 /// Static texts remembered as stored; beyond it they are offered to the journal again, which is harmless.
 const STORED_TEXTS_MAX: usize = 1_024;
@@ -62,6 +63,8 @@ pub(crate) struct RunPorts {
     pub(crate) redactor: Arc<dyn Redactor>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) entropy: Arc<dyn Entropy>,
+    /// The time zone of each principal: its own, or the one of the configuration.
+    pub(crate) zones: ZoneOf,
     /// Only its state is read.
     maintain: Arc<dyn MaintainJournal>,
 }
@@ -107,14 +110,19 @@ impl RunContext {
             catalog: Mutex::new(Arc::new(WrittenCatalog::new(ports.tools.catalog()))),
             stored: Mutex::default(),
         };
-        Ok(Self { ports: ports.for_runs(config), views, asking, hub, drain, memory })
+        let access = views.access.clone();
+        let of_config = config.clone();
+        let zones: ZoneOf = Arc::new(move |principal| {
+            let access = access.borrow();
+            let own = access.principal(principal).map_or("", |known| known.time_zone.expose().as_str());
+            zone_named([own, &of_config.borrow().time_zone])
+        });
+        Ok(Self { ports: ports.for_runs(config, zones), views, asking, hub, drain, memory })
     }
 
     /// Returns the time zone of a principal: its own, or the one of the configuration.
     pub(crate) fn zone_of(&self, principal: PrincipalId) -> TimeZone {
-        let access = self.views.access.borrow();
-        let own = access.principal(principal).map_or("", |known| known.time_zone.expose().as_str());
-        zone_named([own, &self.ports.config.borrow().time_zone])
+        (self.ports.zones)(principal)
     }
 
     pub(crate) fn log_id(&self) -> LogId {
@@ -200,7 +208,11 @@ impl RunContext {
 
 impl RuntimePorts {
     /// Returns what runs need of it.
-    fn for_runs(&self, config: watch::Receiver<Arc<GatewayRuntimeConfigSnapshot>>) -> RunPorts {
+    fn for_runs(
+        &self,
+        config: watch::Receiver<Arc<GatewayRuntimeConfigSnapshot>>,
+        zones: ZoneOf,
+    ) -> RunPorts {
         RunPorts {
             recorder: self.recorder.clone(),
             tapes: Arc::clone(&self.tapes),
@@ -210,6 +222,7 @@ impl RuntimePorts {
             redactor: Arc::clone(&self.redactor),
             clock: Arc::clone(&self.clock),
             entropy: Arc::clone(&self.entropy),
+            zones,
             maintain: Arc::clone(&self.maintain),
         }
     }

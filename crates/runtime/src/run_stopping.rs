@@ -1,4 +1,4 @@
-//! Ending open runs before their content is erased.
+//! Ending open runs before their content is erased, and waking those that wait for a budget.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,12 +6,14 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use palyra_admin::Caller;
+use palyra_admin::budgets::BudgetWaker;
 use palyra_admin::erasure::{EraseContentError, RunStopper};
+use palyra_background::TickFailure;
 use palyra_ports::{Clock, EraseError};
-use palyra_run_core::RunInput;
-use palyra_types::PrincipalId;
+use palyra_run_core::{BudgetWake, RunInput};
 use palyra_types::run::{CancelReason, RunRecord};
 use palyra_types::session::SessionRef;
+use palyra_types::{PrincipalId, RunId};
 
 use crate::error::RequestError;
 use crate::run::InputData;
@@ -54,6 +56,20 @@ impl RunStopper for RunCanceller {
                     EraseContentError::Run { code: error.code(), what: error.to_string() }
                 }),
                 () = too_late => Err(EraseError::OpenRun(run).into()),
+            }
+        }
+        .boxed()
+    }
+}
+
+impl BudgetWaker for SessionsHandle {
+    fn look_again(&self, session: SessionRef, run: RunId) -> BoxFuture<'_, Result<(), TickFailure>> {
+        let input = RunInput::BudgetDue(BudgetWake::Check);
+        async move {
+            match self.deliver(session, run, input, InputData::default()).await {
+                // A person let it go on, or it ended, in the same moment.
+                Ok(_) | Err(RequestError::RunFinished | RequestError::RunNotWaiting) => Ok(()),
+                Err(error) => Err(TickFailure::new(error)),
             }
         }
         .boxed()

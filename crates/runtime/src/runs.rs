@@ -10,7 +10,7 @@ use palyra_journal_core::families::{input_keys, runs};
 use palyra_journal_core::family::QueryFamilies;
 use palyra_ports::read_records::RunQuery;
 use palyra_ports::{AppendError, KeptFile};
-use palyra_run_core::RunInput;
+use palyra_run_core::{BudgetWake, RunInput};
 use palyra_types::access::ActorIdentity;
 use palyra_types::effect::{KeptFileId, UndoneFile};
 use palyra_types::event::{Bookmark, SessionEvent};
@@ -256,6 +256,17 @@ impl RunsHandle {
             }
             Err(error) => Err(error),
         }
+    }
+
+    /// Lets a run that waits for a budget go on once: limits in its way are raised by what is missing.
+    ///
+    /// # Errors
+    /// [`RequestError::RunNotFound`]; [`RequestError::RunNotWaiting`]; [`RequestError::InvalidArgument`] where it does not help.
+    pub async fn go_on_once(&self, caller: Caller, run: RunId) -> Result<(), RequestError> {
+        let record = self.ports.run(run).await?.ok_or(RequestError::RunNotFound)?;
+        self.engine.views.budgets.check_go_on(run, &self.engine.runs.ports.zones)?;
+        let input = RunInput::BudgetDue(BudgetWake::GoOnOnce);
+        self.sessions.deliver(session_of(&record), run, input, InputData::by(caller.actor)).await.map(drop)
     }
 
     /// Sends an input: a waiting run takes it as the answer, unless it interrupts; one that works takes it if it

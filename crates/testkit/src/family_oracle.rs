@@ -2,6 +2,7 @@
 //! store are compared with it.
 
 mod approvals;
+pub mod budgets;
 mod effects;
 mod jobs;
 mod memories;
@@ -68,6 +69,8 @@ pub struct FamilyOracle {
     pub deleted_responses: BTreeSet<(PrincipalId, RunId)>,
     /// Items of memory in the order in which they were saved, also those that were forgotten.
     pub memories: Vec<MemoryRecord>,
+    /// Budgets and their accounts.
+    pub budgets: budgets::BudgetOracle,
     /// Undos without an end, oldest first.
     pub undos: Vec<UndoRequested>,
     /// Stored grants by id.
@@ -127,6 +130,7 @@ impl FamilyOracle {
             JournalEvent::Component(event) => self.fold_component(entry, event),
             JournalEvent::Policy(event) => self.fold_policy(entry, event),
             JournalEvent::Memory(event) => memories::fold(&mut self.memories, entry, event),
+            JournalEvent::Budget(event) => self.budgets.fold(entry, event),
             JournalEvent::Session(SessionEvent::Reset { session }) => {
                 self.resets.push((SessionRef { principal: entry.principal, id: *session }, entry.seq));
             }

@@ -312,6 +312,8 @@ error_codes! {
         "try again; `palyra doctor` looks at the disk";
     MemoryNotFound = 4901, "memory_not_found", NotFound, "No such item is in this principal's memory.",
         "`palyra memory list` shows the items";
+    BudgetNotFound = 4902, "budget_not_found", NotFound, "There is no such budget.",
+        "`palyra budget` shows the budgets";
     TurnLimit = 5001, "turn_limit", LimitReached, "The run used all its model turns.",
         "ask again in the same session to continue, or raise the limit in palyra.toml";
     ToolLimit = 5002, "tool_limit", LimitReached, "The run used all its tool calls.",
@@ -324,6 +326,10 @@ error_codes! {
         "shorten the input, or start a new session";
     UnknownKind = 5006, "unknown_kind", Conflict, "The tape holds an entry that this version does not know.",
         "continue with the version that wrote it, or run `palyra runs cancel ID`";
+    OverBudget = 5007, "over_budget", LimitReached, "A budget does not allow the model request.",
+        "`palyra budget` shows what is spent; raise the limit, top the budget up, or wait for its next window";
+    ModelWithoutPrice = 5008, "model_without_price", Conflict, "A budget limits money, and the model has no price.",
+        "add the model's price to the file that `prices.file` names, or use a model that has a price";
     Internal = 9001, "internal", Internal, "An invariant did not hold; this is a bug.",
         "report this bug with the output of `palyra doctor --json`";
 }

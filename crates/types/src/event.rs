@@ -34,6 +34,7 @@ pub use tool::{
     UnknownOutcomeCause,
 };
 
+use crate::budget::BudgetEvent;
 use crate::component::ComponentEvent;
 use crate::job::JobEvent;
 use crate::memory::MemoryEvent;
@@ -65,6 +66,8 @@ pub enum JournalEvent {
     Vault(VaultEvent),
     /// Something is remembered or forgotten on behalf of the principal of the envelope.
     Memory(MemoryEvent),
+    /// A budget was set or removed, or something happened to one of its accounts.
+    Budget(BudgetEvent),
     /// An entry of a run's tape.
     Tape(TapeEvent),
     /// A kind that this version does not know.
@@ -118,5 +121,6 @@ macro_rules! groups {
 
 groups!(JournalEvent: Log(LogEvent), Access(AccessEvent), Agent(AgentEvent), Session(SessionEvent));
 groups!(JournalEvent: Effect(EffectEvent), Policy(PolicyEvent), Skill(SkillEvent), Component(ComponentEvent));
-groups!(JournalEvent: Job(JobEvent), Vault(VaultEvent), Memory(MemoryEvent), Tape(TapeEvent));
+groups!(JournalEvent: Job(JobEvent), Vault(VaultEvent), Memory(MemoryEvent), Budget(BudgetEvent));
+groups!(JournalEvent: Tape(TapeEvent));
 groups!(TapeEvent: Run(RunEvent), Model(ModelEvent), Tool(ToolEvent), Approval(ApprovalEvent));

@@ -148,6 +148,18 @@ ulid_id!(
     /// Names one item of memory; unique together with its principal.
     MemoryId
 );
+ulid_id!(
+    /// Names one budget, from its making to its removal.
+    BudgetId
+);
+ulid_id!(
+    /// Names a channel that inputs come by.
+    ChannelId
+);
+ulid_id!(
+    /// Names a schedule that starts runs.
+    ScheduleId
+);
 
 macro_rules! counter {
     ($(#[$doc:meta])* $name:ident($int:ty)) => {

@@ -33,6 +33,7 @@ pub mod client_tool;
 
 pub mod agent;
 pub mod attachment;
+pub mod budget;
 pub mod media_type;
 mod content_walk;
 pub mod component;
@@ -58,8 +59,9 @@ pub mod state_dir;
 pub use error_class::ErrorClass;
 pub use error_code::ErrorCode;
 pub use id::{
-    AgentId, ApprovalId, Attempt, ComponentId, EffectId, Epoch, LogId, MemoryId, PrincipalId, RunId, Seq,
-    SessionId, SkillId, StoredGrantId, TapeSeq, TimedId, TokenId, UndoId,
+    AgentId, ApprovalId, Attempt, BudgetId, ChannelId, ComponentId, EffectId, Epoch, LogId, MemoryId,
+    PrincipalId, RunId, ScheduleId, Seq, SessionId, SkillId, StoredGrantId, TapeSeq, TimedId, TokenId,
+    UndoId,
 };
 pub use redacted::{Content, Redacted};
 pub use time::{BootTime, Timestamp, UtcDay};

@@ -15,6 +15,7 @@ pub const RESERVED_TOOL_NAMES: [&str; 51] = [
     "tools",
     "sessions",
     "memory",
+    "budget",
     "model",
     "journal",
     "status",

@@ -62,6 +62,8 @@ pub enum WaitReason {
     UnknownKind,
     /// The program that asked for it performs functions of its own: their results let it go on.
     ClientTool,
+    /// Its next model request does not fit under a budget.
+    Budget,
 }
 
 /// What clients see of a run.
@@ -102,6 +104,8 @@ pub enum TerminationReason {
     LoopStopped,
     /// An invariant did not hold.
     InternalError,
+    /// A budget refused its model request.
+    OverBudget,
 }
 
 impl TerminationReason {
@@ -117,7 +121,8 @@ impl TerminationReason {
             | Self::ContextExhausted
             | Self::ContentPolicy
             | Self::LoopStopped
-            | Self::InternalError => RunTransition::Fail,
+            | Self::InternalError
+            | Self::OverBudget => RunTransition::Fail,
         }
     }
 

@@ -58,6 +58,13 @@ fn run_event(event: &RunEvent) -> Event {
             Event::ClientToolsAnswered(client_tools::answered(answered))
         }
         RunEvent::ReferencesExpanded(expanded) => Event::ReferencesExpanded(references::expanded(expanded)),
+        RunEvent::BudgetReached { resumes, explanation } => Event::BudgetReached(v1::BudgetReached {
+            resumes: resumes.and_then(timestamp),
+            explanation: explanation.expose().clone(),
+        }),
+        RunEvent::SoftLimitNoted { explanation } => {
+            Event::SoftLimitNoted(v1::SoftLimitNoted { explanation: explanation.expose().clone() })
+        }
         RunEvent::Finished(finished) => Event::RunFinished(run_finished(finished)),
     }
 }

@@ -87,6 +87,7 @@ enumerations! {
         WaitReason::Question => Question,
         WaitReason::UnknownKind => UnknownKind,
         WaitReason::ClientTool => ClientTool,
+        WaitReason::Budget => Budget,
     }
     pub(super) termination_reason(TerminationReason) -> RunEndReason {
         TerminationReason::FinalAnswer => FinalAnswer,
@@ -100,6 +101,7 @@ enumerations! {
         TerminationReason::ContentPolicy => ContentPolicy,
         TerminationReason::LoopStopped => LoopStopped,
         TerminationReason::InternalError => InternalError,
+        TerminationReason::OverBudget => OverBudget,
     }
     pub(super) output_rest(OutputRest) -> OutputRest {
         OutputRest::Follows => Follows,

@@ -24,7 +24,7 @@ use crate::drive::OutputFormat;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use palyra_run_view::{
-    ERASED_MARK, OfferScope, PreviewDetail, age, approval_state_name, date, decider, question, summary,
+    ERASED_MARK, OfferScope, PreviewDetail, approval_row, approval_state_name, date, decider, question,
     time_left,
 };
 use palyra_screen_text::short_id;
@@ -32,9 +32,6 @@ use palyra_screen_text::{clean_line, clean_text};
 use palyra_terminal::{NoteKind, Output};
 
 const PAGE_SIZE_MAX: u32 = 500;
-const SUMMARY_CHARS_MAX: usize = 72;
-/// Characters of who decided, in a table.
-const DECIDER_CHARS_MAX: usize = 20;
 
 /// Answer what waits for you; without a word, one by one
 #[derive(Debug, Args)]
@@ -270,7 +267,8 @@ async fn list(
         context.output.note(NoteKind::Info, &nothing_to_approve(client).await?);
         return Ok(Exit::Done);
     }
-    context.table(["APPROVAL", "STATE", "RISK", "AGE", "CALL"], approvals.iter().map(row).collect())?;
+    context
+        .table(["APPROVAL", "STATE", "RISK", "AGE", "CALL"], approvals.iter().map(approval_row).collect())?;
     listed.note_further(&context.output);
     let waiting = approvals.iter().find(|approval| approval.state() == v1::ApprovalState::Pending);
     if let Some(waiting) = waiting.filter(|_| context.output.is_watched()) {
@@ -283,26 +281,6 @@ async fn list(
         context.output.note(NoteKind::Info, &note);
     }
     Ok(Exit::Done)
-}
-
-fn row(approval: &v1::Approval) -> [String; 5] {
-    let state = match approval.state() {
-        v1::ApprovalState::Pending => match time_left(approval.expires).as_str() {
-            "" => "waits".to_owned(),
-            left => format!("waits, {left}"),
-        },
-        state if approval.decided_by_name.is_empty() => approval_state_name(state).to_owned(),
-        state => {
-            let by = clean_line(&decider(approval), DECIDER_CHARS_MAX);
-            format!("{} by {by}", approval_state_name(state))
-        }
-    };
-    let call = match &approval.prompt {
-        Some(prompt) if !prompt.tool.is_empty() => format!("{}: {}", prompt.tool, summary(prompt)),
-        _ => ERASED_MARK.to_owned(),
-    };
-    let call = clean_line(&call, SUMMARY_CHARS_MAX);
-    [short_id(&approval.approval_id), state, approval.risk_name().into_owned(), age(approval.created), call]
 }
 
 fn show(
@@ -389,7 +367,7 @@ async fn watch(context: &Context, client: &Client, format: OutputFormat) -> Resu
                 context.output.json(&to_json(&*approval))?;
             }
             (WatchedApproval::Approval(approval), OutputFormat::Text) => {
-                context.output.line(&row(&approval).join("  "))?;
+                context.output.line(&approval_row(&approval).join("  "))?;
             }
             (WatchedApproval::CaughtUp(0), OutputFormat::Text) => {
                 context.output.note(NoteKind::Info, "nothing waits; watching, Ctrl-C ends it");

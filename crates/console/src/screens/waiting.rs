@@ -73,6 +73,11 @@ fn row(item: &v1::AttentionItem, now: i64) -> Markup {
         v1::AttentionKind::Loop => {
             ("A run repeats itself", format!("/console/sessions/{}", item.session_id), "Say what to do")
         }
+        v1::AttentionKind::Budget => (
+            "A budget does not allow a run's next model request",
+            format!("/console/runs/{}", item.run_id),
+            "See the run",
+        ),
         v1::AttentionKind::UnknownOutcome => (
             "It is not known whether a call took effect",
             "/console/effects".to_owned(),

@@ -289,7 +289,7 @@ pub const SETTINGS: &[SettingSpec] = &[
     text(
         "prices.file",
         "",
-        "File with prices of models (docs/usage.md), by which the costs of usage are computed; empty: no costs are shown.",
+        "File with prices of models (docs/usage.md), by which the costs of usage and the limits of budgets on money are computed; empty: no costs are shown.",
     ),
 ];
 

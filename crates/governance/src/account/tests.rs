@@ -2,9 +2,9 @@
 
 use super::*;
 use crate::fixture::{day, id, quote, reported_usage, reservation};
-use crate::money::MoneyAmount;
-use crate::reservation::ReservationRequest;
 use crate::settlement::RequestOutcome;
+use palyra_types::budget::MoneyAmount;
+use palyra_types::budget::ReservationRequest;
 
 fn apply(account: &mut BudgetAccount, events: &[AccountEvent]) {
     events.iter().for_each(|event| account.evolve(event));
@@ -15,8 +15,7 @@ fn open_window(account: &mut BudgetAccount, number: i64) {
 }
 
 fn reserve(account: &mut BudgetAccount, request: &ReservationRequest) {
-    let catalogue = request.price.map(|quote| quote.catalogue);
-    apply(account, &[AccountEvent::Reserved { id: request.id, amount: request.amount(), catalogue }]);
+    apply(account, &[AccountEvent::Reserved { request: *request }]);
 }
 
 fn settle(account: &mut BudgetAccount, request: &ReservationRequest, outcome: RequestOutcome, number: i64) {

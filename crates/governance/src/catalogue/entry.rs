@@ -7,7 +7,7 @@ use std::fmt;
 use palyra_types::UtcDay;
 use palyra_types::model::{ModelRef, ProviderName};
 
-use crate::price::TokenPrices;
+use palyra_types::budget::TokenPrices;
 
 /// The models that a price is for.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

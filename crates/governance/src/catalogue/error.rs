@@ -66,7 +66,7 @@ pub enum CatalogueError {
         line: usize,
         /// Why.
         #[source]
-        cause: crate::price::InvalidPrices,
+        cause: palyra_types::budget::InvalidPrices,
     },
     /// A model has two prices on one day.
     #[error(

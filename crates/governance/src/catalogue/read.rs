@@ -11,8 +11,8 @@ use toml::de::{DeTable, DeValue};
 
 use super::entry::{DatedPrices, PricedModels};
 use super::{CATALOGUE_BYTES_MAX, CatalogueError, PRICES_MAX};
-use crate::money::{CurrencyCode, MoneyAmount};
-use crate::price::TokenPrices;
+use palyra_types::budget::TokenPrices;
+use palyra_types::budget::{CurrencyCode, MoneyAmount};
 
 const CURRENCY: &str = "currency";
 const PRICE: &str = "price";

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::money::MoneyAmount;
+use palyra_types::budget::{MoneyAmount, TokenPrices};
 
 const DAY_MICROS: i64 = 24 * 60 * 60 * 1_000_000;
 /// 2026-01-01.

@@ -2,9 +2,9 @@
 
 use super::*;
 use crate::fixture::{TestAccount, budget, day, id, reservation};
-use crate::money::MoneyAmount;
 use crate::settlement::RequestOutcome;
-use crate::usage_amount::UsageLimits;
+use palyra_types::budget::MoneyAmount;
+use palyra_types::budget::UsageLimits;
 
 fn limits(tokens: u64) -> UsageLimits {
     UsageLimits { tokens: Some(tokens), ..UsageLimits::default() }
@@ -140,7 +140,7 @@ fn too_many_requests_in_flight_are_refused() {
     let mut account = TestAccount::of(definition);
     for attempt in 0..OPEN_RESERVATIONS_MAX {
         let request = reservation(u32::try_from(attempt).unwrap(), 1, 0);
-        let event = AccountEvent::Reserved { id: request.id, amount: request.amount(), catalogue: None };
+        let event = AccountEvent::Reserved { request };
         account.account.evolve(&event);
     }
     assert_eq!(causes(account.at(day(1)), &reservation(u32::MAX, 1, 0)), [LimitCause::OpenReservations]);

@@ -3,10 +3,10 @@
 use super::*;
 use crate::budget::BudgetDefinition;
 use crate::fixture::{TestAccount, budget, day, id, reservation};
-use crate::purse::{BudgetScope, PurseKind};
-use crate::reservation::TaskClass;
 use crate::time_window::WindowSpan;
-use crate::usage_amount::UsageLimits;
+use palyra_types::budget::TaskClass;
+use palyra_types::budget::UsageLimits;
+use palyra_types::budget::{BudgetScope, PurseKind};
 
 fn tokens(limit: u64) -> UsageLimits {
     UsageLimits { tokens: Some(limit), ..UsageLimits::default() }
@@ -45,7 +45,7 @@ fn every_account_reserves_or_none_does() {
     apply(&mut accounts, &reservation_made);
     assert!(accounts.iter().all(|account| account.account.reserved().tokens == 60));
     let stop = stop(&accounts, &reservation(2, 60, 0));
-    assert_eq!(stop.hits.iter().map(|hit| hit.account.budget.as_str()).collect::<Vec<_>>(), ["narrow"]);
+    assert_eq!(stop.hits.iter().map(|hit| hit.budget.as_str()).collect::<Vec<_>>(), ["narrow"]);
     assert!(accounts.iter().all(|account| account.account.reserved().tokens == 60), "nothing was changed");
 }
 
@@ -70,7 +70,7 @@ fn the_strictest_budget_that_was_hit_says_what_follows() {
         let accounts = actions.map(|action| account("b", 10, action));
         let accounts_used = accounts.map(|mut account| {
             let request = reservation(1, 10, 0);
-            let event = AccountEvent::Reserved { id: request.id, amount: request.amount(), catalogue: None };
+            let event = AccountEvent::Reserved { request };
             account.account.evolve(&event);
             account
         });
@@ -90,7 +90,7 @@ fn a_run_waits_until_the_last_of_its_budgets_begins_again() {
     let mut long = account("monthly", 10, LimitAction::Park);
     let request = reservation(1, 10, 0);
     for account in [&mut short, &mut long] {
-        let reserved = AccountEvent::Reserved { id: request.id, amount: request.amount(), catalogue: None };
+        let reserved = AccountEvent::Reserved { request };
         account.account.evolve(&reserved);
     }
     let month = WindowSpan { start: day(0).start, end: day(30).end };
@@ -134,7 +134,7 @@ fn going_on_once_in_a_new_window_raises_the_limit_of_that_window() {
 
 #[test]
 fn going_on_once_does_not_mend_a_missing_price_or_a_used_share() {
-    let money = UsageLimits { money: Some(crate::money::MoneyAmount(10)), ..UsageLimits::default() };
+    let money = UsageLimits { money: Some(palyra_types::budget::MoneyAmount(10)), ..UsageLimits::default() };
     let priced = TestAccount::of(BudgetDefinition { hard: money, ..budget("b") });
     let unpriced = ReservationRequest { price: None, ..reservation(1, 1, 0) };
     assert_eq!(reserve_once(&[priced.at(day(1))], &unpriced), None);
@@ -147,7 +147,7 @@ fn going_on_once_does_not_mend_a_missing_price_or_a_used_share() {
 fn a_stop_says_what_is_in_the_way_and_how_to_go_on() {
     let mut accounts = [account("narrow", 100, LimitAction::Park)];
     let flying = reservation(1, 90, 0);
-    let reserved = AccountEvent::Reserved { id: flying.id, amount: flying.amount(), catalogue: None };
+    let reserved = AccountEvent::Reserved { request: flying };
     accounts[0].account.evolve(&reserved);
     let text = stop(&accounts, &reservation(2, 20, 0)).explanation();
     assert!(text.contains("budget `narrow`") && text.contains("allows 100 tokens"), "{text}");

@@ -5,8 +5,8 @@ use std::time::Duration;
 use super::*;
 use crate::budget::{BudgetDefinition, LimitAction};
 use crate::fixture::{TestAccount, budget, candidate, day, id, quote};
-use crate::money::MoneyAmount;
-use crate::usage_amount::UsageLimits;
+use palyra_types::budget::MoneyAmount;
+use palyra_types::budget::UsageLimits;
 
 fn request(class: TaskClass) -> RoutingRequest {
     RoutingRequest {
@@ -118,8 +118,7 @@ fn when_no_model_fits_the_mildest_stop_is_the_plan_s() {
     let hard = UsageLimits { money: Some(MoneyAmount(2_000)), ..UsageLimits::default() };
     let mut account = TestAccount::of(BudgetDefinition { hard, at_limit: LimitAction::Park, ..budget("b") });
     let flying = ReservationRequest { price: Some(quote(1, 1)), ..crate::fixture::reservation(9, 1_000, 0) };
-    let reserved =
-        crate::account::AccountEvent::Reserved { id: flying.id, amount: flying.amount(), catalogue: None };
+    let reserved = crate::account::AccountEvent::Reserved { request: flying };
     account.account.evolve(&reserved);
     let [dear, cheap, unknown] = three();
     let candidates = [unknown, dear, cheap];

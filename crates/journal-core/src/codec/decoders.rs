@@ -8,11 +8,12 @@ use palyra_types::event::kind::{EventKind, KindPlace};
 
 use super::field::{ReadResult, UnreadableEvent};
 use super::{
-    access_entries as access, approval_entries as approval, client_tool_entries as client_tool,
-    component_entries as component, effect_entries as effect, job_entries as job, log_entries as log,
-    memory_entries as memory, model_entries as model, policy_entries as policy, project_entries as project,
-    proof_entries as proof, reference_entries as reference, run_entries as run, session_entries as session,
-    skill_entries as skill, tool_entries as tool, vault_entries as vault,
+    access_entries as access, approval_entries as approval, budget_entries as budget,
+    client_tool_entries as client_tool, component_entries as component, effect_entries as effect,
+    job_entries as job, log_entries as log, memory_entries as memory, model_entries as model,
+    policy_entries as policy, project_entries as project, proof_entries as proof,
+    reference_entries as reference, run_entries as run, session_entries as session, skill_entries as skill,
+    tool_entries as tool, vault_entries as vault,
 };
 
 /// Each row: the kind, and how its stored bytes are read. There is no row for all others.
@@ -54,6 +55,14 @@ decoders! {
         RoleGiven => access::decode_role(facts),
         PrincipalDisabled => access::decode_disabled(facts),
         PrincipalEnabled => access::decode_enabled(facts),
+        BudgetSet => budget::decode_set(facts, payload),
+        BudgetRemoved => budget::decode_removed(facts),
+        BudgetWindowOpened => budget::decode_window_opened(facts),
+        BudgetReserved => budget::decode_reserved(facts),
+        BudgetSettled => budget::decode_settled(facts),
+        BudgetReleased => budget::decode_released(facts),
+        BudgetToppedUp => budget::decode_topped_up(facts),
+        BudgetSoftLimitPassed => budget::decode_soft_limit_passed(facts),
         ActRefused => access::decode_refused(facts, payload),
         PageSessionBegun => access::decode_page_session(facts),
         TimeZoneSet => access::decode_time_zone(facts, payload),
@@ -104,6 +113,7 @@ decoders! {
         ClientToolsCalled => client_tool::decode_called(facts, payload),
         ClientToolsAnswered => client_tool::decode_answered(facts, payload),
         ReferencesExpanded => reference::decode_expanded(facts, payload),
+        BudgetReached => budget::decode_reached(facts, payload),
         ModelRequested => model::decode_requested(facts, payload),
         ModelText => model::decode_text(facts, payload),
         ModelMessage => model::decode_message(facts, payload),
@@ -118,6 +128,7 @@ decoders! {
         ApprovalResolved => approval::decode_resolved(facts, payload),
         GrantStored => approval::decode_grant(facts, payload),
         EffectResolved => effect::decode_resolved(facts, payload),
+        SoftLimitNoted => budget::decode_noted(payload),
         ModelReasoning => model::decode_reasoning(facts, payload),
         ModelSwitched => model::decode_switched(facts, payload),
         ToolOutput => effect::decode_output(facts, payload),

@@ -9,11 +9,12 @@ use palyra_types::event::{
 use super::decoders::decode_known;
 use super::field::{EncodedParts, MalformedEvent, UnreadableEvent, check_version};
 use super::{
-    access_entries as access, approval_entries as approval, client_tool_entries as client_tool,
-    component_entries as component, effect_entries as effect, job_entries as job, log_entries as log,
-    memory_entries as memory, model_entries as model, policy_entries as policy, project_entries as project,
-    proof_entries as proof, reference_entries as reference, run_entries as run, session_entries as session,
-    skill_entries as skill, tool_entries as tool, vault_entries as vault,
+    access_entries as access, approval_entries as approval, budget_entries as budget,
+    client_tool_entries as client_tool, component_entries as component, effect_entries as effect,
+    job_entries as job, log_entries as log, memory_entries as memory, model_entries as model,
+    policy_entries as policy, project_entries as project, proof_entries as proof,
+    reference_entries as reference, run_entries as run, session_entries as session, skill_entries as skill,
+    tool_entries as tool, vault_entries as vault,
 };
 
 /// An event in its stored form.
@@ -46,6 +47,7 @@ pub fn encode(event: &JournalEvent) -> Result<CodedEvent, NotStorable> {
         JournalEvent::Job(event) => job::encode(event),
         JournalEvent::Vault(event) => vault::encode(event),
         JournalEvent::Memory(event) => memory::encode(event),
+        JournalEvent::Budget(event) => budget::encode(event),
         JournalEvent::Tape(TapeEvent::Run(event)) => encode_run(event),
         JournalEvent::Tape(TapeEvent::Model(event)) => model::encode(event),
         JournalEvent::Tape(TapeEvent::Tool(event)) => encode_tool(event),
@@ -106,6 +108,8 @@ fn encode_run(event: &RunEvent) -> EncodedParts {
         RunEvent::ClientToolsCalled(called) => client_tool::encode_called(called),
         RunEvent::ClientToolsAnswered(answered) => client_tool::encode_answered(answered),
         RunEvent::ReferencesExpanded(expanded) => reference::encode_expanded(expanded),
+        RunEvent::BudgetReached { resumes, explanation } => budget::encode_reached(*resumes, explanation),
+        RunEvent::SoftLimitNoted { explanation } => budget::encode_noted(explanation),
         RunEvent::Finished(finished) => run::encode_finished(finished),
     }
 }

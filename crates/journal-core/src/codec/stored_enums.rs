@@ -2,6 +2,9 @@
 
 use palyra_types::access::{AccessScope, CredentialKind, PrincipalKind, Role};
 use palyra_types::approval::{ApprovalState, ApproverPresence, AtExpiry, SeparationRule};
+use palyra_types::budget::{
+    ChargeBasis, LimitAction, LimitMeasure, PurseKind, TaskClass, TopUpReason, WindowKind,
+};
 use palyra_types::context_reference::{ReferenceError, ReferenceKind};
 use palyra_types::effect::{EffectResolution, OutputRest};
 use palyra_types::event::{
@@ -87,13 +90,20 @@ stored_enum!(CancelReason, CancelReason, User TimeLimit Interrupted ClientToolEx
 stored_enum!(RunLifecycleState, RunState, Pending InProgress Done Cancelled Failed);
 stored_enum!(TerminationReason, Termination,
     FinalAnswer Cancelled TimeLimit TurnLimit ToolLimit ProviderError ContextExhausted ContentPolicy
-    LoopStopped InternalError Interrupted);
+    LoopStopped InternalError Interrupted OverBudget);
 stored_enum!(ReasoningEffort, ReasoningEffort, None Minimal Low Medium High ExtraHigh Max);
 stored_enum!(AnswerVerbosity, AnswerVerbosity, Low Medium High);
 stored_enum!(CallsPerAnswer, CallsPerAnswer, One Several);
 stored_enum!(UnlockOutcome, UnlockOutcome, Opened Wrong);
 stored_enum!(MemoryAuthor, MemoryAuthor, Person Model);
 stored_enum!(ForgetCause, ForgetCause, Person Model Ended);
+stored_enum!(WindowKind, BudgetWindow, Run Hour Day Week Month Endless);
+stored_enum!(PurseKind, BudgetPurseKind, Total Principal Agent Session Channel Schedule);
+stored_enum!(LimitAction, BudgetAction, Park Ask Refuse);
+stored_enum!(TaskClass, BudgetTaskClass, Interactive Background Auxiliary);
+stored_enum!(ChargeBasis, BudgetChargeBasis, ReportedUsage Reservation LostRequest RefusedRequest);
+stored_enum!(TopUpReason, BudgetTopUpReason, GoOnOnce Person);
+stored_enum!(LimitMeasure, BudgetMeasure, Tokens Money Requests);
 stored_enum!(UsageSource, UsageSource, Reported Estimated);
 stored_enum!(DropReason, DropReason, Window);
 stored_enum!(ContextSource, ContextSource,

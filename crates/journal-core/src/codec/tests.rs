@@ -1,6 +1,7 @@
 //! The codec's laws, and one golden file per kind.
 
 mod access;
+mod budgets;
 mod client_tools;
 mod references;
 mod content;
@@ -127,11 +128,12 @@ fn one_of_each_kind() -> Vec<(EventKind, &'static str, JournalEvent)> {
     events.extend(skill_events());
     events.extend(component_events());
     events.extend([policy_events(), job_events()].concat());
-    events.extend([vault_events(), memory_events()].concat());
+    events.extend([vault_events(), memory_events(), budgets::budget_events()].concat());
     events.extend(tape.into_iter().map(|entry| entry.event));
     events.extend(others.map(JournalEvent::Tape));
     events.extend(client_tools::client_tool_events().map(JournalEvent::Tape));
     events.push(JournalEvent::Tape(references::references_expanded()));
+    events.extend(budgets::budget_notes().map(JournalEvent::Tape));
     let of_kind = |kind: EventKind| {
         let is = |event: &&JournalEvent| encode(event).unwrap().kind == kind.number();
         events.iter().find(is).unwrap_or_else(|| panic!("no example of {kind:?}")).clone()

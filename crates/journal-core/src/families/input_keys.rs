@@ -96,6 +96,8 @@ fn key_of(event: &RunEvent) -> Option<IdempotencyDigest> {
         | RunEvent::ClientToolsOffered(_)
         | RunEvent::ClientToolsCalled(_)
         | RunEvent::ReferencesExpanded(_)
+        | RunEvent::BudgetReached { .. }
+        | RunEvent::SoftLimitNoted { .. }
         | RunEvent::Finished(_) => None,
     }
 }

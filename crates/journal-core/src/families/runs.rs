@@ -418,6 +418,10 @@ fn apply(record: &mut RunRecord, counts: RunCounts, event: &TapeEvent) {
             record.state = RunLifecycleState::InProgress;
             record.phase = RunPhase::Running;
         }
+        TapeEvent::Run(RunEvent::BudgetReached { .. }) => {
+            record.state = RunLifecycleState::InProgress;
+            record.phase = RunPhase::Waiting(WaitReason::Budget);
+        }
         TapeEvent::Run(RunEvent::LoopDetected { .. }) => {
             record.phase = RunPhase::Waiting(WaitReason::LoopCheck);
         }
@@ -442,7 +446,8 @@ fn apply(record: &mut RunRecord, counts: RunCounts, event: &TapeEvent) {
             | RunEvent::CancelRequested { .. }
             | RunEvent::ClientToolsOffered(_)
             | RunEvent::ClientToolsCalled(_)
-            | RunEvent::ClientToolsAnswered(_),
+            | RunEvent::ClientToolsAnswered(_)
+            | RunEvent::SoftLimitNoted { .. },
         )
         | TapeEvent::Model(_)
         | TapeEvent::Tool(_)

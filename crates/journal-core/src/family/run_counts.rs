@@ -79,7 +79,8 @@ impl RunCounts {
                 | WaitReason::UnknownKind
                 | WaitReason::Approval
                 | WaitReason::Question
-                | WaitReason::ClientTool,
+                | WaitReason::ClientTool
+                | WaitReason::Budget,
             ) => before,
         }
     }

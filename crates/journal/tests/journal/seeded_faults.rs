@@ -7,6 +7,8 @@ use palyra_journal::{JournalStore, row_tool};
 use palyra_journal_core::families::agents::AgentFamily;
 use palyra_journal_core::families::approvals::ApprovalFamily;
 use palyra_journal_core::families::bookmarks::BookmarkFamily;
+use palyra_journal_core::families::budget_accounts::BudgetAccountFamily;
+use palyra_journal_core::families::budgets::BudgetFamily;
 use palyra_journal_core::families::components::ComponentFamily;
 use palyra_journal_core::families::deleted_responses::DeletedResponseFamily;
 use palyra_journal_core::families::effects::EffectFamily;
@@ -26,9 +28,9 @@ use palyra_journal_core::families::stored_grants::StoredGrantFamily;
 use palyra_journal_core::families::tokens::TokenFamily;
 use palyra_journal_core::families::undos::{UndoFamily, UndoStage};
 use palyra_journal_core::families::{
-    FAMILIES, FamilySet, agents, approvals, bookmarks, components, deleted_responses, effects, epochs,
-    input_keys, kinds_seen, memories, postures, principals, project_rules, resets, runs, sessions, shadows,
-    skills, stored_grants, tokens, undos,
+    FAMILIES, FamilySet, agents, approvals, bookmarks, budget_accounts, budgets, components,
+    deleted_responses, effects, epochs, input_keys, kinds_seen, memories, postures, principals,
+    project_rules, resets, runs, sessions, shadows, skills, stored_grants, tokens, undos,
 };
 use palyra_journal_core::family::{
     Family, FamilyCache, FamilySelection, FamilyTable, FoldedEntry, IndexKey, LogView, LoggedEntry,
@@ -41,15 +43,16 @@ use palyra_ports::read_records::{RunFilter, RunQuery, SessionFilter, SessionQuer
 use palyra_ports::read_usage::{UsageQuery, UsageReport};
 use palyra_ports::{AppendTape, EraseError, EraseJournal, ErasureOrder, ErasureSubject, NewEntry};
 use palyra_testkit::FixedEntropy;
-use palyra_testkit::family_oracle::{FamilyOracle, SamplePrices};
+use palyra_testkit::family_oracle::{FamilyOracle, SamplePrices, budgets as budget_oracle};
 use palyra_testkit::journal_suite::project_rules::accepted;
 use palyra_testkit::journal_suite::random_appends::RandomAppends;
 use palyra_testkit::journal_suite::{
-    components as component_samples, memories as memory_samples, policies as policy_samples, samples,
-    skills as skill_samples,
+    budgets as budget_samples, components as component_samples, memories as memory_samples,
+    policies as policy_samples, samples, skills as skill_samples,
 };
 use palyra_types::access::{AccessScope, CredentialKind, PrincipalKind, Role, ScopeSet};
 use palyra_types::approval::{ApprovalRecord, ApprovalState};
+use palyra_types::budget::{AccountEvent, BudgetEvent};
 use palyra_types::component::ComponentEvent;
 use palyra_types::effect::{EffectRecord, EffectState, UndoRequested};
 use palyra_types::event::kind::KindPlace;
@@ -129,6 +132,11 @@ fn answers(rows: &mut dyn RowStore, entries: &Entries) -> Result<Answers, StoreF
         ("bookmark", bookmarks_of(rows, &mut log)?),
         ("project_rules", project_rules_of(rows, &mut log)?),
         ("memory", lines(memories_of(rows, &mut log)?, |one| one.saved.text.expose().clone())),
+        ("budget", lines(budgets::in_force(rows, &mut log)?, |one| one.set.name.expose().clone())),
+        (
+            "budget_account",
+            lines(budget_accounts::all(rows)?.iter().map(budget_oracle::shown), |_| String::new()),
+        ),
         ("deleted_response", lines(deleted_responses_of(rows)?, |_| String::new())),
         ("undo", lines(undos::open(rows, &mut log)?, |_| String::new())),
         ("shadow", lines(counts, |_| String::new())),
@@ -368,6 +376,8 @@ fn expected(entries: &Entries) -> Answers {
         ("bookmark", lines(expected_bookmarks(&oracle), |(_, one)| one.name.expose().clone())),
         ("project_rules", lines(expected_rules(&oracle), |one| one.file.path.expose().clone())),
         ("memory", lines(expected_memories(&oracle), |one| one.saved.text.expose().clone())),
+        ("budget", lines(oracle.budgets.in_force.values(), |one| one.set.name.expose().clone())),
+        ("budget_account", lines(oracle.budgets.accounts(), |_| String::new())),
         ("deleted_response", lines(expected_deleted, |_| String::new())),
         ("undo", lines(&oracle.undos, |_| String::new())),
         ("shadow", lines(counts, |_| String::new())),
@@ -553,6 +563,18 @@ fn restored_session() -> Vec<NewEntry> {
     vec![opened, archived, restored]
 }
 
+/// A budget that was set twice.
+fn changed_budget() -> Vec<NewEntry> {
+    let entry = |tokens| NewEntry {
+        time: Timestamp(6_000_000),
+        principal: samples::principal(0),
+        session: None,
+        run: None,
+        event: BudgetEvent::Set(budget_samples::budget(80, "daily", tokens)).into(),
+    };
+    [10, 20].map(entry).into()
+}
+
 /// A person with another role who is disabled and then named again, and a token of one scope.
 fn changed_person() -> Vec<NewEntry> {
     let principal = samples::principal(80);
@@ -591,7 +613,7 @@ async fn random_log() -> (Vec<JournalEventRecord>, Answers) {
     let folder = Folder::new();
     let (mut random, entropy) = (RandomAppends::new(7), FixedEntropy::new(7));
     let mut journal: JournalStore = folder.open();
-    for _ in 0..700 {
+    for _ in 0..900 {
         journal.append(random.next_append()).await.unwrap();
     }
     journal.close().await;
@@ -600,10 +622,14 @@ async fn random_log() -> (Vec<JournalEventRecord>, Answers) {
         let seq = Seq(journal.status().entries);
         journal.append(samples::append(named_again(&entropy, seq, step))).await.unwrap();
     }
+    for _ in 0..40 {
+        journal.append(samples::append(random.budget_entries(4))).await.unwrap();
+    }
     for step in 0..90 {
         journal.append(samples::append(busy_run(&entropy, step))).await.unwrap();
     }
     journal.append(samples::append(changed_person())).await.unwrap();
+    journal.append(samples::append(changed_budget())).await.unwrap();
     journal.append(samples::append(restored_session())).await.unwrap();
     let mut ranges = Vec::new();
     for first in (2..journal.status().entries).step_by(7) {
@@ -876,6 +902,44 @@ fn faults_of_memory() -> Vec<Fault> {
     ]
 }
 
+fn faults_of_budgets() -> Vec<Fault> {
+    vec![
+        fault!(BudgetFamily, "a removed budget stays in force", |rows, entry| match entry.event {
+            JournalEvent::Budget(BudgetEvent::Removed { .. }) => Ok(()),
+            _ => BudgetFamily::fold(rows, entry),
+        }),
+        fault!(BudgetFamily, "the first definition counts", |rows, entry| match entry.event {
+            JournalEvent::Budget(BudgetEvent::Set(set))
+                if rows.find(0, &id_key(set.budget.to_bytes()))?.is_some() =>
+                Ok(()),
+            _ => BudgetFamily::fold(rows, entry),
+        }),
+        fault!(BudgetAccountFamily, "a reservation that is given back stays", |rows, entry| {
+            match entry.event {
+                JournalEvent::Budget(BudgetEvent::Account {
+                    event: AccountEvent::Released { .. }, ..
+                }) => Ok(()),
+                _ => BudgetAccountFamily::fold(rows, entry),
+            }
+        }),
+        fault!(BudgetAccountFamily, "a window never begins again", |rows, entry| match entry.event {
+            JournalEvent::Budget(BudgetEvent::Account {
+                event: AccountEvent::WindowOpened { .. }, ..
+            }) => Ok(()),
+            _ => BudgetAccountFamily::fold(rows, entry),
+        }),
+        fault!(BudgetAccountFamily, "a limit is raised twice", |rows, entry| {
+            BudgetAccountFamily::fold(rows, entry)?;
+            let JournalEvent::Budget(BudgetEvent::Account { event: AccountEvent::ToppedUp { .. }, .. }) =
+                entry.event
+            else {
+                return Ok(());
+            };
+            BudgetAccountFamily::fold(rows, entry)
+        }),
+    ]
+}
+
 fn faults_of_calls() -> Vec<Fault> {
     vec![
         fault!(RunFamily, "calls are not counted", |rows, entry| {
@@ -955,6 +1019,7 @@ async fn oracle_memory_and_sqlite_agree_and_every_seeded_fault_is_found() {
         faults_of_the_rest(),
         faults_of_epochs(),
         faults_of_memory(),
+        faults_of_budgets(),
         faults_of_calls(),
     ];
     let faults: Vec<Fault> = faults.into_iter().flatten().collect();

@@ -315,7 +315,8 @@ impl AnswerReader {
             | TerminationReason::ProviderError
             | TerminationReason::ContextExhausted
             | TerminationReason::LoopStopped
-            | TerminationReason::InternalError => AnswerOutcome::Failed { code, pause: self.pause },
+            | TerminationReason::InternalError
+            | TerminationReason::OverBudget => AnswerOutcome::Failed { code, pause: self.pause },
         };
         self.over = true;
         // The run counts all of its parts.

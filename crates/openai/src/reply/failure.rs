@@ -64,7 +64,7 @@ fn of_code(code: ErrorCode, pause: Option<Duration>) -> ErrorReply {
         }
         ErrorCode::ModelQuota => error.with_code("insufficient_quota"),
         // A client that repeats other failures by itself takes this code as final: the next run would use up as much.
-        ErrorCode::TurnLimit | ErrorCode::ToolLimit | ErrorCode::TimeLimit => {
+        ErrorCode::TurnLimit | ErrorCode::ToolLimit | ErrorCode::TimeLimit | ErrorCode::OverBudget => {
             error.with_status(429).with_code("insufficient_quota")
         }
         ErrorCode::ModelRateLimited => {

@@ -298,7 +298,10 @@ impl OpenAiServices {
         key: Content<String>,
     ) -> Result<StartedRun, ErrorReply> {
         let delivery = match reason {
-            WaitReason::Question | WaitReason::LoopCheck | WaitReason::OutcomeUnknown => InputDelivery::Queue,
+            WaitReason::Question
+            | WaitReason::LoopCheck
+            | WaitReason::OutcomeUnknown
+            | WaitReason::Budget => InputDelivery::Queue,
             WaitReason::Approval | WaitReason::UnknownKind | WaitReason::ClientTool => InputDelivery::Steer,
         };
         let said = InputRequest {

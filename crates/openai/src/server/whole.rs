@@ -131,6 +131,7 @@ impl OpenAiServices {
                 ("a person has to say what became of a step", "`palyra runs effects RUN` shows it")
             }
             WaitReason::UnknownKind => ("it needs a newer version", "`palyra runs show RUN` shows it"),
+            WaitReason::Budget => ("a budget does not allow its next request", "`palyra budget` shows it"),
             // Its calls are the answer.
             WaitReason::ClientTool => return Ok(None),
         };

@@ -34,6 +34,8 @@ impl RunInput {
                 let prepared = stage.prepared().and_then(|prepared| prepared.as_ref().ok());
                 answer.note.expose().len() + edited + prepared.map_or(0, prepared_bytes)
             }
+            Self::OverBudget(refusal) => refusal.explanation.expose().len(),
+            Self::SoftLimitsPassed(passed) => passed.iter().map(|text| text.expose().len()).sum(),
             Self::EffectResolved { note, .. } => note.expose().len(),
             Self::OfferClientTools(offer) => offer.content_bytes(),
             Self::ClientToolsAnswered(results) => {
@@ -46,6 +48,7 @@ impl RunInput {
             | Self::ContextTooLarge
             | Self::ReferencesExpanded(_)
             | Self::RetryDue { .. }
+            | Self::BudgetDue(_)
             | Self::ToolOutcomeLost { .. }
             | Self::ApprovalExpired { .. }
             | Self::ClientWaitExpired

@@ -2,7 +2,7 @@
 
 use palyra_types::event::{AbandonCause, ModelEvent, RunEvent, TapeEvent, ToolEvent, UnknownOutcomeCause};
 use palyra_types::model::{FinishReason, ModelAnswer, ModelRef};
-use palyra_types::run::{CancelReason, RunLifecycleState, TerminationReason};
+use palyra_types::run::{CancelReason, RunLifecycleState, TerminationReason, WaitReason};
 use palyra_types::tool::DecisionReason;
 use palyra_types::{ErrorCode, PrincipalId, Redacted, Timestamp};
 
@@ -52,7 +52,12 @@ fn admit(machine: &RunStateMachine, input: &RunInput, now: Timestamp) -> Result<
         RunInput::ContextReady { model, .. } => {
             (may_ask_model(machine) && machine.model.may_ask(model), RunError::OutOfPlace)
         }
-        RunInput::ContextTooLarge => (may_ask_model(machine), RunError::OutOfPlace),
+        RunInput::ContextTooLarge | RunInput::OverBudget(_) => (may_ask_model(machine), RunError::OutOfPlace),
+        RunInput::SoftLimitsPassed(_) => (machine.model.open().is_some(), RunError::OutOfPlace),
+        RunInput::BudgetDue(_) => {
+            let waits = machine.waiting_for() == Some(WaitReason::Budget);
+            (waits && may_ask_model(machine), RunError::NotWaiting)
+        }
         RunInput::ReferencesExpanded(inputs) => (references::fits(machine, inputs), RunError::OutOfPlace),
         RunInput::Answered { answer, calls, .. } if !is_judged(machine, answer, calls) => {
             (false, RunError::OutOfPlace)
@@ -115,6 +120,9 @@ fn take(step: &mut Step, input: &RunInput) {
                 step.request_model(plan.clone(), model.clone());
             }
         }
+        RunInput::SoftLimitsPassed(passed) => step.note_soft_limits(passed),
+        RunInput::OverBudget(refusal) => step.stop_at_budget(refusal),
+        RunInput::BudgetDue(_) => ask_model(step),
         RunInput::ContextTooLarge => step.finish(
             TerminationReason::ContextExhausted,
             Some(ErrorCode::ContextExhausted),

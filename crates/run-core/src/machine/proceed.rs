@@ -56,7 +56,7 @@ pub(super) fn ask_model(step: &mut Step) {
 /// Returns whether the next thing to do is to ask the model: what [`proceed`] asks a context for.
 pub(super) fn may_ask_model(machine: &RunStateMachine) -> bool {
     machine.stopping.is_none()
-        && machine.wait.is_none()
+        && matches!(machine.wait, None | Some(WaitReason::Budget))
         && machine.model.open().is_none()
         && machine.tools.all_settled()
         && machine.client.awaited().is_none()

@@ -35,7 +35,8 @@ impl RunStateMachine {
     pub fn is_begun_by(event: &TapeEvent) -> bool {
         matches!(
             event,
-            TapeEvent::Model(ModelEvent::Requested(_)) | TapeEvent::Run(RunEvent::ReferencesExpanded(_))
+            TapeEvent::Model(ModelEvent::Requested(_))
+                | TapeEvent::Run(RunEvent::ReferencesExpanded(_) | RunEvent::BudgetReached { .. })
         )
     }
 

@@ -70,6 +70,8 @@ impl ReceivedInputs {
                 | RunEvent::CancelRequested { .. }
                 | RunEvent::ClientToolsOffered(_)
                 | RunEvent::ClientToolsCalled(_)
+                | RunEvent::BudgetReached { .. }
+                | RunEvent::SoftLimitNoted { .. }
                 | RunEvent::Finished(_),
             )
             | TapeEvent::Unknown { .. } => {}
@@ -85,7 +87,9 @@ impl ReceivedInputs {
 /// Returns whether the run waits for exactly this: somebody's word.
 fn is_answerable(machine: &RunStateMachine) -> bool {
     match machine.waiting_for() {
-        Some(WaitReason::OutcomeUnknown | WaitReason::LoopCheck | WaitReason::Question) => true,
+        Some(
+            WaitReason::OutcomeUnknown | WaitReason::LoopCheck | WaitReason::Question | WaitReason::Budget,
+        ) => true,
         Some(WaitReason::UnknownKind | WaitReason::Approval | WaitReason::ClientTool) | None => false,
     }
 }

@@ -8,13 +8,13 @@ use palyra_types::event::{
     NextAttempt, RunEvent, RunFinished, TapeEvent,
 };
 use palyra_types::model::{FinishReason, ModelAnswer, ModelRef, TokenUsage};
-use palyra_types::run::{Surface, TerminationReason};
+use palyra_types::run::{Surface, TerminationReason, WaitReason};
 use palyra_types::{EffectId, ErrorCode, PrincipalId, Redacted, Timestamp};
 
 use super::RunStateMachine;
 use crate::approvals::PendingApproval;
 use crate::budget::TOKENS_USED_UP;
-use crate::input::{ApprovalAnswer, Effect, MachineDecision};
+use crate::input::{ApprovalAnswer, BudgetOutcome, BudgetRefusal, Effect, MachineDecision};
 use crate::model_call::OpenAttempt;
 
 /// Told to the person when a run ends before a model has seen what was said last.
@@ -157,6 +157,30 @@ impl Step {
         self.perform(Effect::CallModel { attempt });
     }
 
+    /// Waits or ends, because budgets do not allow the next request. A run that waits for the same time notes it once.
+    pub(super) fn stop_at_budget(&mut self, refusal: &BudgetRefusal) {
+        let resumes = match refusal.outcome {
+            BudgetOutcome::Wait { resumes } => resumes,
+            BudgetOutcome::Refuse(code) => {
+                self.finish(TerminationReason::OverBudget, Some(code), refusal.explanation.clone());
+                return;
+            }
+        };
+        let waits = self.machine.wait == Some(WaitReason::Budget);
+        if waits && self.machine.budget_resumes == resumes {
+            return;
+        }
+        let explanation = refusal.explanation.clone();
+        self.record(TapeEvent::Run(RunEvent::BudgetReached { resumes, explanation }));
+    }
+
+    /// Notes the soft limits that the open request takes budgets above.
+    pub(super) fn note_soft_limits(&mut self, passed: &[Redacted<String>]) {
+        for explanation in passed {
+            self.record(TapeEvent::Run(RunEvent::SoftLimitNoted { explanation: explanation.clone() }));
+        }
+    }
+
     pub(super) fn record_message(&mut self, answer: &ModelAnswer, model: &ModelRef) {
         let Some(open) = self.machine.model.open() else { return };
         let answered_by = ModelRef { provider: model.provider.clone(), model: answer.answered_by.clone() };
@@ -211,7 +235,8 @@ fn is_wanted(reason: TerminationReason) -> bool {
         | TerminationReason::ProviderError
         | TerminationReason::ContextExhausted
         | TerminationReason::ContentPolicy
-        | TerminationReason::InternalError => false,
+        | TerminationReason::InternalError
+        | TerminationReason::OverBudget => false,
     }
 }
 

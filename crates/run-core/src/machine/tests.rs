@@ -4,6 +4,7 @@
 
 mod approvals;
 mod attempts;
+mod budgets;
 mod client_calls;
 mod effects;
 mod ends;

@@ -61,6 +61,13 @@ pub(crate) fn event_line(event: &TapeEvent) -> String {
             });
             format!("ReferencesExpanded {}{}", expanded.input, items.collect::<String>())
         }
+        TapeEvent::Run(RunEvent::BudgetReached { resumes, .. }) => match resumes {
+            Some(time) => format!("BudgetReached {}", time.0),
+            None => "BudgetReached".to_owned(),
+        },
+        TapeEvent::Run(RunEvent::SoftLimitNoted { explanation }) => {
+            format!("SoftLimitNoted {}", explanation.expose())
+        }
         TapeEvent::Run(RunEvent::CancelRequested { reason, .. }) => format!("CancelRequested {reason:?}"),
         TapeEvent::Run(RunEvent::Finished(finished)) => {
             format!("RunFinished {:?} {:?}", finished.state, finished.reason)

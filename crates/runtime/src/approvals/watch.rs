@@ -14,7 +14,7 @@ use tokio::sync::broadcast::{self, error::RecvError};
 
 use crate::approvals::ApprovalsHandle;
 use crate::error::RequestError;
-use crate::pending_approvals::ApprovalChange;
+use palyra_admin::pending_approvals::ApprovalChange;
 
 /// What a watcher sees.
 #[derive(Debug, Clone, PartialEq, Eq)]

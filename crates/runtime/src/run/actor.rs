@@ -12,12 +12,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::FutureExt;
+use palyra_admin::budgets::{BudgetMode, BudgetStep, RunBudget};
 use palyra_background::LoopTimer;
 use palyra_context::session_history::PriorContext;
+use palyra_governance::AnswerProgress;
 use palyra_ports::AppendError;
-use palyra_run_core::{Effect, RunError, RunInput};
+use palyra_run_core::{BudgetWake, Effect, RunError, RunInput};
 use palyra_types::approval::ApprovalState;
-use palyra_types::run::{CancelReason, RunPhase};
+use palyra_types::run::{CancelReason, RunPhase, WaitReason};
 use palyra_types::session::SessionRef;
 use palyra_types::{Attempt, BootTime, EffectId, Redacted};
 use tokio::sync::{mpsc, oneshot};
@@ -401,10 +403,14 @@ impl RunActor {
 
     /// Decides what is held, records it in one commit, and performs what follows.
     async fn step(&mut self, accepts: Option<&RunAcceptance>) -> StepOutcome {
+        let budget = match self.begin_budget(accepts).await {
+            Ok(budget) => budget,
+            Err(error) => return self.refused(error, accepts),
+        };
         let now = self.run_context.ports.clock.wall();
         self.judge_answers();
         self.judge_prepared();
-        let mut draft = StepDraft::new(&self.state, self.session, self.earlier.taints, now);
+        let mut draft = StepDraft::new(&self.state, self.session, self.earlier.taints, budget, now);
         let mut answers = Vec::new();
         let zone = self.run_context.zone_of(self.session.principal);
         let source = RequestSource { run_context: &self.run_context, history: &self.earlier.runs, zone };
@@ -412,6 +418,7 @@ impl RunActor {
             answers.push(draft.take(command, &self.state, &source));
         }
         self.stop_at_once(&draft.effects);
+        let budget = draft.budget.take_step(&draft.events);
         if !draft.events.is_empty() {
             let step = record::StepRecord {
                 run: draft.machine.run(),
@@ -423,10 +430,12 @@ impl RunActor {
                 statics: &draft.statics,
                 blobs: &draft.blobs,
                 actors: &draft.actors,
+                beside: budget.as_ref().map(|budget| budget.entries(now)).unwrap_or_default(),
                 accepts,
             };
             match step.append(&self.run_context).await {
                 Ok(records) => {
+                    budget.into_iter().for_each(BudgetStep::committed);
                     for record in &records {
                         self.state.remember(&record.event, record.time, record.seq);
                     }
@@ -438,10 +447,21 @@ impl RunActor {
                     self.reevaluate_without_grant(gone);
                     return StepOutcome::Later;
                 }
-                Err(error) => return self.refused(error, accepts),
+                Err(error) => {
+                    if error == AppendError::Unknown {
+                        budget.into_iter().for_each(BudgetStep::in_doubt);
+                    }
+                    return self.refused(error, accepts);
+                }
             }
         }
         self.state.machine = draft.machine.clone();
+        let budgets = &self.run_context.views.budgets;
+        match self.state.machine.phase() {
+            RunPhase::Waiting(WaitReason::Budget) => draft.budget.note_wait(budgets),
+            RunPhase::Finished => budgets.forget(draft.machine.run()),
+            RunPhase::Queued | RunPhase::Running | RunPhase::Waiting(_) => {}
+        }
         for (command, answer) in self.inputs.take(answers.len()).zip(answers) {
             let delivered = DeliveryReceipt { state: draft.machine.state() };
             command.answer(answer.map(|()| delivered).map_err(request_error));
@@ -459,6 +479,19 @@ impl RunActor {
             // A session that is gone has nobody to tell.
             let _ = first_commit_tx.send(accepted);
         }
+    }
+
+    /// Begins what a step reserves and ends.
+    async fn begin_budget(&mut self, accepts: Option<&RunAcceptance>) -> Result<RunBudget, AppendError> {
+        let mut batch = self.inputs.batch().iter();
+        let once = batch.any(|it| matches!(it.input, RunInput::BudgetDue(BudgetWake::GoOnOnce)));
+        let mode = if once { BudgetMode::GoOnOnce } else { BudgetMode::Limited };
+        let started = accepts.map(|acceptance| &acceptance.started).or(self.state.started.as_ref());
+        let budget = RunBudget::new(self.session, self.state.machine.run(), started);
+        let begun = self.state.machine.has_answer_begun();
+        let progress = if begun { AnswerProgress::Begun } else { AnswerProgress::Nothing };
+        let run_context = Arc::clone(&self.run_context);
+        budget.begin(&run_context.views.budgets, mode, progress, &run_context.ports.zones).await
     }
 
     /// Says how to go on after the journal did not take a step.

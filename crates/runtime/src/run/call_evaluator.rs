@@ -26,9 +26,9 @@ use palyra_types::tool::{
 use palyra_types::{AgentId, ApprovalId, EffectId, Redacted, StoredGrantId};
 
 use crate::error::RequestError;
-use crate::pending_approvals::{OPEN_APPROVALS_PRINCIPAL_MAX, OPEN_APPROVALS_RUN_MAX};
 use crate::run::state::AgentRunLoopState;
 use crate::run_context::{RunContext, RunPorts};
+use palyra_admin::pending_approvals::{OPEN_APPROVALS_PRINCIPAL_MAX, OPEN_APPROVALS_RUN_MAX};
 
 /// One run, as a judge sees it.
 pub(super) struct CallEvaluator<'a> {

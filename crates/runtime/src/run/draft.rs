@@ -5,17 +5,22 @@
 
 use std::sync::Arc;
 
+use palyra_admin::budgets::{RunBudget, StoppedRequest};
+use palyra_context::prompt::request_tokens_max;
 use palyra_context::references::PlannedInput;
 use palyra_policy::ProgramsFound;
 use palyra_ports::{EntryActor, EntryBlobs, StaticText};
-use palyra_run_core::{Effect, RejudgedCall, RunError, RunInput, RunStateMachine};
+use palyra_run_core::{
+    BudgetOutcome, BudgetRefusal, Effect, RejudgedCall, RunError, RunInput, RunStateMachine,
+};
 use palyra_types::approval::ApprovalResolved;
+use palyra_types::budget::RequestSize;
 use palyra_types::context_reference::ReferenceLimits;
 use palyra_types::event::{ApprovalEvent, RunEvent, TapeEvent, ToolEvent};
 use palyra_types::model::{ModelRef, ModelRequest};
 use palyra_types::session::SessionRef;
 use palyra_types::tool::Taints;
-use palyra_types::{EffectId, Timestamp};
+use palyra_types::{Attempt, Content, EffectId, Redacted, Timestamp};
 
 use crate::run::call_evaluator::{CallEvaluator, fresh_approval};
 use crate::run::context::{RequestSource, RequestSpec, started_of, transcript_with};
@@ -36,9 +41,12 @@ pub(super) struct StepDraft {
     pub(super) blobs: Vec<EntryBlobs>,
     /// Who acted with which of the events.
     pub(super) actors: Vec<EntryActor>,
+    pub(super) budget: RunBudget,
     session: SessionRef,
     /// What the runs before this one had read.
     inherited: Taints,
+    /// Soft limits that the request of this step passes.
+    soft_limits: Vec<Redacted<String>>,
 }
 
 impl StepDraft {
@@ -46,6 +54,7 @@ impl StepDraft {
         state: &AgentRunLoopState,
         session: SessionRef,
         inherited: Taints,
+        budget: RunBudget,
         now: Timestamp,
     ) -> Self {
         Self {
@@ -57,8 +66,10 @@ impl StepDraft {
             statics: Vec::new(),
             blobs: Vec::new(),
             actors: Vec::new(),
+            budget,
             session,
             inherited,
+            soft_limits: Vec::new(),
         }
     }
 
@@ -96,7 +107,7 @@ impl StepDraft {
         }
         for effect in decision.effects {
             match effect {
-                Effect::AssembleContext { model, instead, tokens_wished, output_tokens_left, .. } => {
+                Effect::AssembleContext { attempt, model, instead, tokens_wished, output_tokens_left } => {
                     let first = RequestSpec {
                         model: model.as_ref(),
                         tokens: tokens_wished,
@@ -106,9 +117,13 @@ impl StepDraft {
                     let other = |model| RequestSpec { model: Some(model), tokens: None, ..first };
                     let others = instead.iter().map(other);
                     let answer = self.expansion(state, source, first.model).unwrap_or_else(|| {
-                        self.assemble(state, source, std::iter::once(first).chain(others))
+                        self.assemble(state, source, attempt, std::iter::once(first).chain(others))
                     });
                     self.decide(&answer, state, source)?;
+                    let passed = std::mem::take(&mut self.soft_limits);
+                    if !passed.is_empty() && self.machine.open_attempt() == Some(attempt) {
+                        self.decide(&RunInput::SoftLimitsPassed(passed), state, source)?;
+                    }
                 }
                 Effect::Judge(calls) => {
                     let judged = self.judge_again(&calls, state, source.run_context);
@@ -173,10 +188,35 @@ impl StepDraft {
         &mut self,
         state: &AgentRunLoopState,
         source: &RequestSource<'_>,
-        mut wanted: impl Iterator<Item = RequestSpec<'a>>,
+        attempt: Attempt,
+        wanted: impl Iterator<Item = RequestSpec<'a>>,
     ) -> RunInput {
+        let mut wanted = wanted.peekable();
+        let output_tokens_left = wanted.peek().map_or(0, |spec| spec.output_tokens_left);
         let assemble = |wanted| source.prepare_model_provider_input(state, &self.events, wanted).ok();
-        let Some(prepared) = wanted.find_map(assemble) else { return RunInput::ContextTooLarge };
+        let Some(mut prepared) = wanted.find_map(assemble) else { return RunInput::ContextTooLarge };
+        let window = source.window_tokens(&prepared.request.model);
+        let room = output_tokens_left.min(window - request_tokens_max(window));
+        let size = RequestSize {
+            input_tokens: prepared.plan.tokens_estimated,
+            output_tokens_max: prepared.request.output_tokens_max.map_or(room, u64::from),
+        };
+        let ports = &source.run_context.ports;
+        let prices = ports.config.borrow().prices.clone();
+        let request = &mut prepared.request;
+        match self.budget.reserve(&request.model, attempt, size, prices.as_deref(), &self.events) {
+            Ok(reserved) => {
+                request.output_tokens_max = reserved.output_tokens_max.or(request.output_tokens_max);
+                let passed = reserved.soft_limits.into_iter();
+                self.soft_limits =
+                    passed.map(|text| ports.redactor.redact(Content::new(text)).text).collect();
+            }
+            Err(StoppedRequest { resumes, refused, explanation }) => {
+                let outcome = refused.map_or(BudgetOutcome::Wait { resumes }, BudgetOutcome::Refuse);
+                let explanation = ports.redactor.redact(Content::new(explanation)).text;
+                return RunInput::OverBudget(BudgetRefusal { outcome, explanation });
+            }
+        }
         let (plan, model) = (prepared.plan, prepared.request.model.clone());
         self.request = Some(Arc::new(prepared.request));
         self.statics = prepared.statics;

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
+use palyra_admin::budgets::RunBudget;
 use palyra_context::references::{PreviewedInput, is_made_by_preview, unasked_call};
 use palyra_ports::OutputSink;
 use palyra_run_core::{Effect, PrepareRefusal, RunInput};
@@ -40,7 +41,8 @@ pub(crate) async fn preview_references(
     let mut unmade = BTreeSet::new();
     while let Some(input) = inputs.pop_front() {
         let now = run_context.ports.clock.wall();
-        let mut draft = StepDraft::new(&state, session, Taints::NONE, now);
+        let budget = RunBudget::new(session, run, None);
+        let mut draft = StepDraft::new(&state, session, Taints::NONE, budget, now);
         if draft.take(&RunCommand::without_reply(input), &state, &source).is_err() {
             break;
         }

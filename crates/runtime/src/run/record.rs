@@ -35,6 +35,8 @@ pub(super) struct StepRecord<'a> {
     pub(super) blobs: &'a [EntryBlobs],
     /// Who acted with the events of these places.
     pub(super) actors: &'a [EntryActor],
+    /// What is recorded with the step outside of the tape.
+    pub(super) beside: Vec<NewEntry>,
     /// Set for the step that accepts the run.
     pub(super) accepts: Option<&'a RunAcceptance>,
 }
@@ -54,7 +56,7 @@ impl StepRecord<'_> {
             run: Some((self.run, TapeSeq(self.last.0 + at))),
             event: JournalEvent::Tape(event.clone()),
         }));
-        let entries: Vec<_> = entries.collect();
+        let entries: Vec<_> = entries.chain(self.beside.iter().cloned()).collect();
         let policies = run_context.not_yet_stored(run_context.views.policy.texts_of(self.events));
         let statics: Vec<_> = self.statics.iter().cloned().chain(policies).collect();
         let stored: Vec<_> = statics.iter().map(|text| text.sha256).collect();

@@ -235,7 +235,9 @@ pub(crate) fn needs_driving(record: &RunRecord) -> bool {
     match record.phase {
         RunPhase::Running | RunPhase::Waiting(WaitReason::OutcomeUnknown) => true,
         RunPhase::Waiting(WaitReason::Approval | WaitReason::Question) => record.unprepared > 0,
-        RunPhase::Waiting(WaitReason::LoopCheck | WaitReason::UnknownKind | WaitReason::ClientTool)
+        RunPhase::Waiting(
+            WaitReason::LoopCheck | WaitReason::UnknownKind | WaitReason::ClientTool | WaitReason::Budget,
+        )
         | RunPhase::Queued
         | RunPhase::Finished => false,
     }

@@ -60,6 +60,7 @@ const DOORS: &[(&str, Door)] = &[
     ("agent_saved.profile.tools", Daemon),
     ("agent_saved.profile.workspace_roots", Request("the path of the workspace root")),
     ("approval_requested.prompt.tool", Earlier),
+    ("budget_set.name", Request("the name of a budget")),
     ("client_tools_called.calls.model_call", Model),
     ("client_tools_called.calls.name", Model),
     ("client_tools_offered.tools.name", Request("the name of a function")),
@@ -233,6 +234,8 @@ async fn refused_settings(rig: &Rig, found: &mut BTreeSet<String>) {
         replaces: None,
     };
     found.insert(named(rig.gateway.admin.memories.save(rig.me(), item).await));
+    let budget = crate::budgets::daily(SECRET, crate::budgets::tokens(1));
+    found.insert(named(rig.gateway.admin.usage.set_budget(rig.me(), budget).await));
     for (name, tools) in [(SECRET, "look"), ("notes", SECRET)] {
         let text = format!("---\nname: {name}\ndescription: Does it.\nallowed-tools: {tools}\n---\nLook.\n");
         let source = format!("/home/me/{name}");

@@ -78,6 +78,7 @@ mod put_away;
 mod full_disk;
 
 mod broken_journal;
+mod budgets;
 
 mod followers;
 

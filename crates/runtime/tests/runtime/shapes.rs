@@ -64,6 +64,8 @@ fn word(event: &TapeEvent) -> String {
         TapeEvent::Run(RunEvent::ReferencesExpanded(expanded)) => {
             format!("references {} calls of {}", expanded.calls().count(), expanded.items.len())
         }
+        TapeEvent::Run(RunEvent::BudgetReached { .. }) => "over budget".to_owned(),
+        TapeEvent::Run(RunEvent::SoftLimitNoted { .. }) => "soft limit".to_owned(),
         TapeEvent::Run(RunEvent::CancelRequested { reason, .. }) => format!("cancel {reason:?}"),
         TapeEvent::Run(RunEvent::Finished(finished)) => format!("finished {:?}", finished.reason),
         TapeEvent::Unknown { kind } => format!("kind {kind}"),

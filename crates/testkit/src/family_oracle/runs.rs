@@ -47,6 +47,7 @@ impl Records {
             | JournalEvent::Job(_)
             | JournalEvent::Vault(_)
             | JournalEvent::Memory(_)
+            | JournalEvent::Budget(_)
             | JournalEvent::Log(_)
             | JournalEvent::Effect(EffectEvent::UndoRequested(_) | EffectEvent::UndoFinished { .. })
             | JournalEvent::Unknown { .. } => {}
@@ -141,6 +142,10 @@ fn apply(record: &mut RunRecord, event: &TapeEvent, waits: &RunWaits) {
             record.state = RunLifecycleState::InProgress;
             record.phase = RunPhase::Running;
         }
+        TapeEvent::Run(RunEvent::BudgetReached { .. }) => {
+            record.state = RunLifecycleState::InProgress;
+            record.phase = RunPhase::Waiting(WaitReason::Budget);
+        }
         TapeEvent::Run(RunEvent::LoopDetected { .. }) => {
             record.phase = RunPhase::Waiting(WaitReason::LoopCheck);
         }
@@ -163,7 +168,8 @@ fn apply(record: &mut RunRecord, event: &TapeEvent, waits: &RunWaits) {
             | RunEvent::CancelRequested { .. }
             | RunEvent::ClientToolsOffered(_)
             | RunEvent::ClientToolsCalled(_)
-            | RunEvent::ClientToolsAnswered(_),
+            | RunEvent::ClientToolsAnswered(_)
+            | RunEvent::SoftLimitNoted { .. },
         )
         | TapeEvent::Unknown { .. }
         | TapeEvent::Model(_)

@@ -39,6 +39,7 @@ use crate::FixedEntropy;
 use crate::JournalReads;
 
 mod approval_events;
+mod budgets;
 mod client_tools;
 mod references;
 mod components;
@@ -135,6 +136,7 @@ impl RandomAppends {
             }
         }
         memories::records(journal, &mut all).await;
+        budgets::records(journal, &mut all).await;
         let deleted = deleted(journal).await;
         // As with bookmarks.
         if !deleted.is_empty() {
@@ -169,7 +171,8 @@ impl RandomAppends {
     fn outside_sessions(&mut self) -> NewEntry {
         let token = TokenId::from_parts(1, self.below(4).into());
         let agent = AgentId::from_parts(1, self.below(4).into());
-        let event = match self.below(19) {
+        let event = match self.below(20) {
+            19 => JournalEvent::Budget(self.budget_event()),
             14 | 15 => JournalEvent::Memory(self.memory_event()),
             13 => JournalEvent::Component(self.component_event()),
             12 => JournalEvent::Vault(self.vault_event()),
@@ -324,7 +327,8 @@ impl RandomAppends {
     }
 
     fn run_event(&mut self) -> TapeEvent {
-        match self.below(7) {
+        match self.below(8) {
+            7 => self.budget_note(),
             0 => TapeEvent::Run(RunEvent::InputReceived {
                 input: self.input(),
                 delivery: self.delivery(),

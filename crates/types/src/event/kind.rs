@@ -7,6 +7,7 @@ use super::{
     AccessEvent, AgentEvent, ApprovalEvent, EffectEvent, JournalEvent, LogEvent, ModelEvent, PolicyEvent,
     RunEvent, SessionEvent, TapeEvent, ToolEvent,
 };
+use crate::budget::{AccountEvent, BudgetEvent};
 use crate::component::ComponentEvent;
 use crate::job::JobEvent;
 use crate::memory::MemoryEvent;
@@ -101,8 +102,8 @@ macro_rules! kinds {
             #[must_use]
             pub fn kind(&self) -> Option<EventKind> {
                 use JournalEvent::{
-                    Access, Agent, Component, Effect, Job, Log, Memory, Policy, Session, Skill, Tape, Unknown,
-                    Vault,
+                    Access, Agent, Budget, Component, Effect, Job, Log, Memory, Policy, Session, Skill, Tape,
+                    Unknown, Vault,
                 };
                 match self {
                     $($log_group($log_event) => Some(EventKind::$log),)*
@@ -156,6 +157,14 @@ kinds! {
         SkillQuarantined = 0x0083, "skill_quarantined": Skill(SkillEvent::Quarantined { .. }),
         SkillRemoved = 0x0084, "skill_removed": Skill(SkillEvent::Removed { .. }),
         PostureChanged = 0x0090, "posture_changed": Policy(PolicyEvent::PostureChanged { .. }),
+        BudgetSet = 0x0120, "budget_set": Budget(BudgetEvent::Set(_)),
+        BudgetRemoved = 0x0121, "budget_removed": Budget(BudgetEvent::Removed { .. }),
+        BudgetWindowOpened = 0x0122, "budget_window_opened": Budget(BudgetEvent::Account { event: AccountEvent::WindowOpened { .. }, .. }),
+        BudgetReserved = 0x0123, "budget_reserved": Budget(BudgetEvent::Account { event: AccountEvent::Reserved { .. }, .. }),
+        BudgetSettled = 0x0124, "budget_settled": Budget(BudgetEvent::Account { event: AccountEvent::Settled { .. }, .. }),
+        BudgetReleased = 0x0125, "budget_released": Budget(BudgetEvent::Account { event: AccountEvent::Released { .. }, .. }),
+        BudgetToppedUp = 0x0126, "budget_topped_up": Budget(BudgetEvent::Account { event: AccountEvent::ToppedUp { .. }, .. }),
+        BudgetSoftLimitPassed = 0x0127, "budget_soft_limit_passed": Budget(BudgetEvent::Account { event: AccountEvent::SoftLimitPassed { .. }, .. }),
         ActRefused = 0x8010, "act_refused": Access(AccessEvent::ActRefused(_)),
         PageSessionBegun = 0x8011, "page_session_begun": Access(AccessEvent::PageSessionBegun { .. }),
         TimeZoneSet = 0x8012, "time_zone_set": Access(AccessEvent::TimeZoneSet { .. }),
@@ -189,6 +198,7 @@ kinds! {
         ClientToolsCalled = 0x0047, "client_tools_called": Run(RunEvent::ClientToolsCalled { .. }),
         ClientToolsAnswered = 0x0048, "client_tools_answered": Run(RunEvent::ClientToolsAnswered { .. }),
         ReferencesExpanded = 0x0049, "references_expanded": Run(RunEvent::ReferencesExpanded { .. }),
+        BudgetReached = 0x004A, "budget_reached": Run(RunEvent::BudgetReached { .. }),
         ModelRequested = 0x0050, "model_requested": Model(ModelEvent::Requested { .. }),
         ModelText = 0x0051, "model_text": Model(ModelEvent::Text { .. }),
         ModelMessage = 0x0052, "model_message": Model(ModelEvent::Message { .. }),
@@ -203,6 +213,7 @@ kinds! {
         ApprovalResolved = 0x0067, "approval_resolved": Approval(ApprovalEvent::Resolved { .. }),
         GrantStored = 0x0068, "grant_stored": Approval(ApprovalEvent::GrantStored { .. }),
         EffectResolved = 0x0069, "effect_resolved": Tool(ToolEvent::EffectResolved { .. }),
+        SoftLimitNoted = 0x8040, "soft_limit_noted": Run(RunEvent::SoftLimitNoted { .. }),
         ModelReasoning = 0x8050, "model_reasoning": Model(ModelEvent::Reasoning { .. }),
         ModelSwitched = 0x8051, "model_switched": Model(ModelEvent::Switched { .. }),
         ToolOutput = 0x8060, "tool_output": Tool(ToolEvent::Output { .. }),

@@ -21,7 +21,7 @@ use crate::run::{
 use crate::sampling::SamplingOptions;
 use crate::skill::ActivatedSkill;
 use crate::tool::Taints;
-use crate::{AgentId, ErrorCode, PrincipalId, Redacted};
+use crate::{AgentId, ErrorCode, PrincipalId, Redacted, Timestamp};
 
 /// A run as a whole: its start, what people say to it, what stops it, its end.
 #[expect(clippy::large_enum_variant, reason = "an entry of a tape is as large as its largest kind already")]
@@ -65,6 +65,18 @@ pub enum RunEvent {
     ClientToolsAnswered(ClientToolsAnswered),
     /// The references of an input became proposals, before the first model request that shows it.
     ReferencesExpanded(ReferencesExpanded),
+    /// The next model request does not fit under a budget, and the run waits.
+    BudgetReached {
+        /// When every account that is in the way begins again; `None` when only a person can let the run go on.
+        resumes: Option<Timestamp>,
+        /// Which limits are in the way, and the ways to go on.
+        explanation: Redacted<String>,
+    },
+    /// A model request of the run took a budget above a soft limit.
+    SoftLimitNoted {
+        /// Which limit.
+        explanation: Redacted<String>,
+    },
     /// The run is over.
     Finished(RunFinished),
 }
@@ -178,6 +190,9 @@ content_rows! {
                 walk.each(outputs, |walk, output| walk.text(Prose, "outputs", output));
             }
             RunEvent::ReferencesExpanded(expanded) => walk.references_expanded(expanded),
+            RunEvent::BudgetReached { resumes: _, explanation } | RunEvent::SoftLimitNoted { explanation } => {
+                walk.text(Prose, "explanation", explanation);
+            }
             RunEvent::Finished(finished) => {
                 let RunFinished {
                     state: _, reason: _, error: _, turns: _, tool_calls: _, usage: _, active_time: _, message,

@@ -33,6 +33,12 @@ pub(super) async fn show_question(context: &Context, client: &Client, run: &v1::
             context.output.line(&format!("waits    {told}"))?;
             Ok(())
         }
+        v1::WaitReason::Budget => {
+            context.output.line("waits    for a budget; `palyra budget` shows limits and spending")?;
+            let run = context.output.id(&run.run_id);
+            context.output.line(&format!("go on    palyra budget go-on {run}"))?;
+            Ok(())
+        }
         _ => Ok(()),
     }
 }

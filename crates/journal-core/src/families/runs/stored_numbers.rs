@@ -34,6 +34,7 @@ pub(super) fn stored_wait(phase: RunPhase) -> u32 {
         RunPhase::Waiting(WaitReason::Approval) => 4,
         RunPhase::Waiting(WaitReason::Question) => 5,
         RunPhase::Waiting(WaitReason::ClientTool) => 6,
+        RunPhase::Waiting(WaitReason::Budget) => 7,
     }
 }
 
@@ -46,12 +47,13 @@ pub(super) fn phase_from_stored(state: RunLifecycleState, wait: u32) -> RunPhase
         (false, 4, _) => RunPhase::Waiting(WaitReason::Approval),
         (false, 5, _) => RunPhase::Waiting(WaitReason::Question),
         (false, 6, _) => RunPhase::Waiting(WaitReason::ClientTool),
+        (false, 7, _) => RunPhase::Waiting(WaitReason::Budget),
         (false, _, RunLifecycleState::Pending) => RunPhase::Queued,
         (false, ..) => RunPhase::Running,
     }
 }
 
-const REASONS: [TerminationReason; 11] = [
+const REASONS: [TerminationReason; 12] = [
     TerminationReason::FinalAnswer,
     TerminationReason::Cancelled,
     TerminationReason::TimeLimit,
@@ -63,6 +65,7 @@ const REASONS: [TerminationReason; 11] = [
     TerminationReason::LoopStopped,
     TerminationReason::InternalError,
     TerminationReason::Interrupted,
+    TerminationReason::OverBudget,
 ];
 
 pub(super) fn stored_delivery(delivery: InputDelivery) -> u32 {

@@ -168,6 +168,9 @@ fn run_fact(event: &RunEvent) -> Fact {
         RunEvent::ClientToolsOffered(_)
         | RunEvent::ClientToolsCalled(_)
         | RunEvent::ClientToolsAnswered(_) => unreachable!("these runs have tools"),
+        RunEvent::BudgetReached { .. } | RunEvent::SoftLimitNoted { .. } => {
+            unreachable!("these runs have no budgets")
+        }
         RunEvent::ReferencesExpanded(expanded) => Fact::Expanded {
             input: expanded.input.0,
             items: expanded.items.len(),
@@ -674,6 +677,9 @@ impl Reference {
             RunInput::OfferClientTools(_)
             | RunInput::ClientToolsAnswered(_)
             | RunInput::ClientWaitExpired => unreachable!("these runs have tools"),
+            RunInput::OverBudget(_) | RunInput::SoftLimitsPassed(_) | RunInput::BudgetDue(_) => {
+                unreachable!("these runs have no budgets")
+            }
             // It answers a request for a context within a step; later it is out of place.
             RunInput::ReferencesExpanded(_) => Some(RunError::OutOfPlace),
             RunInput::ApprovalAnswered(answer) => self.refuses_answer(answer),
@@ -749,7 +755,10 @@ impl Reference {
             RunInput::Judged(_)
             | RunInput::OfferClientTools(_)
             | RunInput::ClientToolsAnswered(_)
-            | RunInput::ClientWaitExpired => {}
+            | RunInput::ClientWaitExpired
+            | RunInput::OverBudget(_)
+            | RunInput::SoftLimitsPassed(_)
+            | RunInput::BudgetDue(_) => {}
             RunInput::ApprovalAnswered(answer) => self.take_approval(answer),
             RunInput::ApprovalExpired { approval } => self.expire(*approval),
             RunInput::EffectResolved { effect, .. } => self.tape.push(Fact::Settled { effect: effect.0 }),

@@ -5,7 +5,7 @@ use palyra_types::model::{FinishReason, ModelFailureClass};
 use palyra_types::run::TerminationReason;
 use palyra_types::tool::{DecisionReason, EffectContract};
 
-pub(super) const REASONS: [TerminationReason; 10] = [
+pub(super) const REASONS: [TerminationReason; 11] = [
     TerminationReason::FinalAnswer,
     TerminationReason::Cancelled,
     TerminationReason::TimeLimit,
@@ -16,6 +16,7 @@ pub(super) const REASONS: [TerminationReason; 10] = [
     TerminationReason::ContentPolicy,
     TerminationReason::LoopStopped,
     TerminationReason::InternalError,
+    TerminationReason::OverBudget,
 ];
 
 pub(super) const FINISHES: [FinishReason; 5] = [

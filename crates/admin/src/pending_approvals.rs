@@ -19,18 +19,20 @@ pub const OPEN_APPROVALS_RUN_MAX: usize = 32;
 /// Approvals of one principal that may wait at once.
 pub const OPEN_APPROVALS_PRINCIPAL_MAX: usize = 20_000;
 
-/// Changes kept for a slow watcher; beyond it, it begins anew.
+/// Changes kept for a slow watcher; beyond it, it begins again.
 const CHANGES_MAX: usize = 1_024;
 
 /// An approval that changed.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct ApprovalChange {
-    pub(crate) approval: ApprovalId,
-    pub(crate) run: RunId,
+pub struct ApprovalChange {
+    /// The approval.
+    pub approval: ApprovalId,
+    /// The run that asks.
+    pub run: RunId,
 }
 
 /// Shared by the runs that ask and by those who wait for answers.
-pub(crate) struct PendingApprovals {
+pub struct PendingApprovals {
     changes: broadcast::Sender<ApprovalChange>,
     waiting: Mutex<BTreeMap<PrincipalId, usize>>,
     /// The time for which the expiry driver has set its timer.
@@ -40,7 +42,10 @@ pub(crate) struct PendingApprovals {
 
 impl PendingApprovals {
     /// Counts those that wait, in one moment in which nothing is asked or answered: before any run is taken up.
-    pub(crate) async fn load(families: &dyn ReadFamilies) -> Result<Self, ReadError> {
+    ///
+    /// # Errors
+    /// [`ReadError`].
+    pub async fn load(families: &dyn ReadFamilies) -> Result<Self, ReadError> {
         let waiting = families.query(|rows, _| approvals::waiting(rows)).await?.into_iter().collect();
         Ok(Self {
             changes: broadcast::Sender::new(CHANGES_MAX),
@@ -51,7 +56,7 @@ impl PendingApprovals {
     }
 
     /// Takes note of a committed entry.
-    pub(crate) fn committed(&self, record: &OrchestratorTapeRecord) {
+    pub fn committed(&self, record: &OrchestratorTapeRecord) {
         let approval = match &record.event {
             TapeEvent::Approval(ApprovalEvent::Requested(asked)) => {
                 *lock(&self.waiting).entry(record.principal).or_default() += 1;
@@ -75,7 +80,7 @@ impl PendingApprovals {
             | TapeEvent::Approval(ApprovalEvent::GrantStored(_))
             | TapeEvent::Unknown { .. } => return,
         };
-        // Nobody may be watching.
+        // There may be no watcher.
         let _ = self.changes.send(ApprovalChange { approval, run: record.run });
     }
 
@@ -88,22 +93,22 @@ impl PendingApprovals {
     }
 
     /// Returns how many approvals wait for a principal.
-    pub(crate) fn waiting_of(&self, principal: PrincipalId) -> usize {
+    pub fn waiting_of(&self, principal: PrincipalId) -> usize {
         lock(&self.waiting).get(&principal).copied().unwrap_or_default()
     }
 
     /// Follows changes from now on.
-    pub(crate) fn changes(&self) -> broadcast::Receiver<ApprovalChange> {
+    pub fn changes(&self) -> broadcast::Receiver<ApprovalChange> {
         self.changes.subscribe()
     }
 
     /// Says for when the expiry driver has set its timer.
-    pub(crate) fn set_timer(&self, timer: Option<Timestamp>) {
+    pub fn set_timer(&self, timer: Option<Timestamp>) {
         *lock(&self.timer) = timer;
     }
 
     /// Returns once something waits that is due before the timer.
-    pub(crate) async fn sooner(&self) {
+    pub async fn sooner(&self) {
         self.sooner.notified().await;
     }
 }

@@ -5,12 +5,12 @@
 
 use std::fmt;
 
-use palyra_types::{Attempt, RunId};
+use crate::{Attempt, RunId};
 
-use crate::catalogue::PriceQuote;
-use crate::money::MoneyAmount;
-use crate::request_size::RequestSize;
-use crate::usage_amount::UsageAmount;
+use super::money::MoneyAmount;
+use super::price::PriceQuote;
+use super::request_size::RequestSize;
+use super::usage_amount::UsageAmount;
 
 /// On whose behalf a model is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -87,7 +87,23 @@ impl ReservationRequest {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::{quote, reservation};
+    use crate::budget::{CatalogueDigest, TokenPrices};
+
+    /// Returns a price in millionths a token.
+    fn quote(input: u64, output: u64) -> PriceQuote {
+        let prices =
+            TokenPrices::of_input_and_output(MoneyAmount(input * 1_000_000), MoneyAmount(output * 1_000_000));
+        PriceQuote { prices, catalogue: CatalogueDigest([7; 32]) }
+    }
+
+    fn reservation(attempt: u32, input_tokens: u64, output_tokens_max: u64) -> ReservationRequest {
+        let (run, class) = (RunId::from_parts(1, 1), TaskClass::Interactive);
+        ReservationRequest {
+            id: ReservationId { run, class, attempt: Attempt(attempt) },
+            size: RequestSize { input_tokens, output_tokens_max },
+            price: Some(quote(1, 2)),
+        }
+    }
 
     #[test]
     fn a_request_reserves_its_input_and_the_cap_on_its_output() {

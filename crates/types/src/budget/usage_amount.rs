@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-use crate::money::MoneyAmount;
+use super::money::MoneyAmount;
 
 /// A measure that a limit counts in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -4,15 +4,7 @@
 
 use std::fmt;
 
-use palyra_types::{AgentId, PrincipalId, RunId, SessionId};
-
-/// Names a channel: sixteen bytes, as ids of other things.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct ChannelId(pub [u8; 16]);
-
-/// Names a schedule: sixteen bytes, as ids of other things.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct ScheduleId(pub [u8; 16]);
+use crate::{AgentId, ChannelId, PrincipalId, RunId, ScheduleId, SessionId};
 
 /// A kind of purse. The order is that of the path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -95,10 +87,8 @@ impl fmt::Display for PurseKey {
             Self::Principal(id) => write!(f, " {id}"),
             Self::Agent(id) => write!(f, " {id}"),
             Self::Session(id) => write!(f, " {id}"),
-            Self::Channel(ChannelId(bytes)) | Self::Schedule(ScheduleId(bytes)) => {
-                f.write_str(" ")?;
-                bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
-            }
+            Self::Channel(id) => write!(f, " {id}"),
+            Self::Schedule(id) => write!(f, " {id}"),
         }
     }
 }
@@ -173,7 +163,7 @@ mod tests {
             agent: Some(AgentId::from_parts(1, 3)),
             session: Some(SessionId::from_parts(1, 4)),
             channel: None,
-            schedule: Some(ScheduleId([5; 16])),
+            schedule: Some(ScheduleId::from_parts(1, 5)),
         }
     }
 
@@ -193,7 +183,7 @@ mod tests {
             (BudgetScope::One(mine), Some(mine)),
             (BudgetScope::One(other), None),
             (BudgetScope::Each(PurseKind::Channel), None),
-            (BudgetScope::One(PurseKey::Channel(ChannelId([1; 16]))), None),
+            (BudgetScope::One(PurseKey::Channel(ChannelId::from_parts(1, 1))), None),
         ] {
             assert_eq!(scope.purse_on(&path()), expected, "{scope:?}");
         }
@@ -204,10 +194,8 @@ mod tests {
         assert_eq!(PurseKey::Total.to_string(), "total");
         let id = SessionId::from_parts(1, 4);
         assert_eq!(PurseKey::Session(id).to_string(), format!("session {id}"));
-        assert_eq!(
-            PurseKey::Channel(ChannelId([10; 16])).to_string(),
-            format!("channel {}", "0a".repeat(16))
-        );
+        let id = ChannelId::from_parts(1, 10);
+        assert_eq!(PurseKey::Channel(id).to_string(), format!("channel {id}"));
         for (kind, word) in PurseKind::ALL {
             assert_eq!(PurseKind::of(word), Some(kind));
         }

@@ -2,10 +2,12 @@
 //!
 //! Owns rounding, which is up, and that a reservation takes the dearest reading of its tokens. Knows no model and no date.
 
-use palyra_types::model::TokenUsage;
+use std::fmt;
 
-use crate::money::MoneyAmount;
-use crate::request_size::RequestSize;
+use crate::model::TokenUsage;
+
+use super::money::MoneyAmount;
+use super::request_size::RequestSize;
 
 /// Prices are per so many tokens.
 const TOKENS_PRICED: u128 = 1_000_000;
@@ -71,6 +73,25 @@ impl TokenPrices {
             priced(size.output_tokens_max, self.output.max(self.reasoning)),
         ])
     }
+}
+
+/// The SHA-256 digest of what a catalogue says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct CatalogueDigest(pub [u8; 32]);
+
+impl fmt::Display for CatalogueDigest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+/// The prices that a request is reserved and charged by, and the catalogue they are from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct PriceQuote {
+    /// The prices.
+    pub prices: TokenPrices,
+    /// The catalogue's digest.
+    pub catalogue: CatalogueDigest,
 }
 
 /// Returns tokens times price, in millionths of a millionth.

@@ -1,0 +1,44 @@
+//! Runs that wait for a budget.
+//!
+//! Owns when such a run looks again: at the end of the windows in its way, and when its request fits by now.
+
+use palyra_governance::{PathDecision, decide_reservation};
+use palyra_types::Timestamp;
+use palyra_types::budget::{PursePath, ReservationRequest};
+use palyra_types::session::SessionRef;
+
+use super::placed_account::PlacedAccount;
+
+/// A run whose next model request does not fit under a budget.
+#[derive(Debug, Clone)]
+pub struct WaitingRun {
+    /// Its session.
+    pub session: SessionRef,
+    /// The purses that it draws on.
+    pub path: PursePath,
+    /// The request.
+    pub request: ReservationRequest,
+    /// When the accounts in its way begin again.
+    pub resumes: Option<Timestamp>,
+    /// Whether a person is asked: then it looks again only once a person has changed a budget.
+    pub asks: bool,
+    /// How often budgets had been changed when it began to wait.
+    pub(super) seen_changes: u64,
+}
+
+impl WaitingRun {
+    /// Makes one from a stop of its request.
+    #[must_use]
+    pub fn new(session: SessionRef, path: PursePath, request: ReservationRequest) -> Self {
+        Self { session, path, request, resumes: None, asks: false, seen_changes: 0 }
+    }
+
+    pub(super) fn may_look_again(&self, changes: u64) -> bool {
+        !self.asks || changes != self.seen_changes
+    }
+
+    pub(super) fn fits(&self, path: &[PlacedAccount<'_>]) -> bool {
+        let places: Vec<_> = path.iter().map(PlacedAccount::place).collect();
+        matches!(decide_reservation(&places, &self.request), PathDecision::Reserve(_))
+    }
+}

@@ -1,0 +1,120 @@
+//! `palyra budget`: what model requests may cost.
+
+use clap::{Args, Subcommand};
+use palyra_client::Client;
+use palyra_run_view::{BudgetWords, budget_amount, budget_request, budget_rows};
+use palyra_screen_text::table;
+use palyra_terminal::{NoteKind, Output};
+use palyra_wire::json::to_json;
+use palyra_wire::v1;
+
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::verbs::ids::RunName;
+
+const HEAD: [&str; 6] = ["BUDGET", "FOR", "SPENT", "RESERVED", "LIMIT", "UNTIL"];
+const NOTHING: &str = "no budget limits model requests; `palyra budget set NAME --limit tokens=N` makes one";
+
+/// See what model requests cost and may cost, and change it.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  palyra budget set daily --limit money=5.00 --window day")]
+pub(crate) struct BudgetArgs {
+    #[command(subcommand)]
+    verb: Option<BudgetVerb>,
+}
+
+#[derive(Debug, Subcommand)]
+enum BudgetVerb {
+    /// List budgets with what is spent and reserved
+    #[command(after_help = "Example:\n  palyra budget list --json")]
+    List {
+        /// One line of JSON each
+        #[arg(long)]
+        json: bool,
+    },
+    /// Make a budget, or replace it as a whole
+    #[command(after_help = "Example:\n  palyra budget set daily --limit money=5.00 --soft money=4.00")]
+    Set {
+        /// Its name
+        name: String,
+        /// At most so much: tokens=N, money=AMOUNT or requests=N; may be given several times
+        #[arg(long, value_name = "LIMIT")]
+        limit: Vec<String>,
+        /// Note runs above this
+        #[arg(long, value_name = "LIMIT")]
+        soft: Vec<String>,
+        /// How long it counts: run, hour, day, week, month, endless
+        #[arg(long, value_name = "SPAN", default_value = "day")]
+        window: String,
+        /// For each: total, principal, agent, session
+        #[arg(long, value_name = "KIND", default_value = "total")]
+        per: String,
+        /// Only for this one of the kind
+        #[arg(long, value_name = "ID", default_value = "", hide_default_value = true)]
+        id: String,
+        /// At a limit: park, ask, refuse
+        #[arg(long, value_name = "ACTION", default_value = "park")]
+        at_limit: String,
+    },
+    /// Remove a budget
+    #[command(after_help = "Example:\n  palyra budget remove daily")]
+    Remove {
+        /// Its name
+        name: String,
+    },
+    /// Raise a budget's limits in its current windows
+    #[command(after_help = "Example:\n  palyra budget top-up daily money=2.50")]
+    TopUp {
+        /// Its name
+        name: String,
+        /// By so much: tokens=N, money=AMOUNT or requests=N
+        amount: Vec<String>,
+    },
+    /// Let a run that waits for a budget go on once
+    #[command(after_help = "Example:\n  palyra budget go-on 7XQ2")]
+    GoOn {
+        /// The run: its id, 4 letters of its beginning or end, `last`
+        run: RunName,
+    },
+}
+
+/// Runs the verb.
+pub(crate) async fn run(output: &Output, client: &Client, args: BudgetArgs) -> Result<Exit, Failure> {
+    let done = match args.verb.unwrap_or(BudgetVerb::List { json: false }) {
+        BudgetVerb::List { json } => return list(output, client, json).await,
+        BudgetVerb::Set { name, limit, soft, window, per, id, at_limit } => {
+            let words = BudgetWords { name, limit, soft, window, per, purse: id, at_limit };
+            client.call(budget_request(words).map_err(Failure::Usage)?).await?;
+            "the budget is set; it applies from the next model request"
+        }
+        BudgetVerb::Remove { name } => {
+            client.call(v1::RemoveBudgetRequest { name }).await?;
+            "the budget is removed"
+        }
+        BudgetVerb::TopUp { name, amount } => {
+            let amount = Some(budget_amount(&amount).map_err(Failure::Usage)?);
+            client.call(v1::TopUpBudgetRequest { name, purse_id: String::new(), amount }).await?;
+            "the budget is topped up until its window ends"
+        }
+        BudgetVerb::GoOn { run } => {
+            let run_id = run.resolve(client).await?.to_string();
+            client.call(v1::GoOnOnceRequest { run_id }).await?;
+            "the run goes on once"
+        }
+    };
+    output.note(NoteKind::Good, done);
+    Ok(Exit::Done)
+}
+
+async fn list(output: &Output, client: &Client, json: bool) -> Result<Exit, Failure> {
+    let budgets = client.call(v1::ListBudgetsRequest {}).await?.budgets;
+    if json {
+        budgets.iter().try_for_each(|budget| output.json(&to_json(budget)))?;
+    } else if budgets.is_empty() {
+        output.note(NoteKind::Info, NOTHING);
+    } else {
+        let rows = budgets.iter().flat_map(budget_rows).collect();
+        table(HEAD, rows, output.columns()).iter().try_for_each(|line| output.exact_line(line))?;
+    }
+    Ok(Exit::Done)
+}
