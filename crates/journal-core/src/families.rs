@@ -16,6 +16,7 @@ pub mod bookmarks;
 pub mod deleted_responses;
 pub mod project_rules;
 pub mod memories;
+pub mod compactions;
 pub mod undos;
 pub mod input_keys;
 
@@ -48,6 +49,7 @@ families! {
     deleted_responses: deleted_responses::DeletedResponseFamily,
     project_rules: project_rules::ProjectRulesFamily,
     memories: memories::MemoryFamily,
+    compactions: compactions::CompactionFamily,
     undos: undos::UndoFamily,
     input_keys: input_keys::InputKeyFamily,
     stored_grants: stored_grants::StoredGrantFamily,
@@ -60,7 +62,8 @@ families! {
 /// What an index is called whose keys begin with a run: the entries that made its rows are erased with that run.
 const ABOUT_RUN: &str = "of_run";
 
-/// Returns the entries outside of a tape that are about its run: those that made rows of an index called `of_run`.
+/// Returns the entries outside of a tape that are about its run: those that made rows of an index called `of_run`, and the
+/// compactions that cover it.
 ///
 /// # Errors
 /// [`StoreFault`] when the store fails.
@@ -71,6 +74,9 @@ pub fn entries_about_run(store: &mut dyn RowStore, run: RunId) -> Result<Vec<Seq
         let range = KeyRange::of_prefix(IndexKey::new().bytes(&run.to_bytes()));
         let scan = RowScan { index, range, after: None, order: ScanOrder::Ascending, limit: usize::MAX };
         found.extend(scan_pages(store, table, scan)?.into_iter().map(|scanned| Seq::from(scanned.row.id)));
+    }
+    if let Some(record) = runs::record(store, run)? {
+        found.extend(compactions::covering(store, &record)?);
     }
     found.sort_unstable();
     Ok(found)

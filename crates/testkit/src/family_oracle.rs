@@ -23,6 +23,7 @@ use palyra_types::event::{
     AccessEvent, AgentEvent, ApprovalEvent, Bookmark, DecidedBy, EffectEvent, JournalEvent, PolicyEvent,
     RunEvent, SessionEvent, TapeEvent, ToolEvent,
 };
+use palyra_types::compaction::CompactionRecord;
 use palyra_types::memory::MemoryRecord;
 use palyra_types::posture::PostureRecord;
 use palyra_types::project_file::AcceptedProjectFileRecord;
@@ -66,6 +67,8 @@ pub struct FamilyOracle {
     pub deleted_responses: BTreeSet<(PrincipalId, RunId)>,
     /// Items of memory in the order in which they were saved, also those that were forgotten.
     pub memories: Vec<MemoryRecord>,
+    /// Compactions in the order in which they were made, also those that were reverted.
+    pub compactions: Vec<CompactionRecord>,
     /// Undos without an end, oldest first.
     pub undos: Vec<UndoRequested>,
     /// Stored grants by id.
@@ -145,6 +148,19 @@ impl FamilyOracle {
             }
             JournalEvent::Session(SessionEvent::BookmarkRemoved(placed)) => {
                 self.bookmarks.retain(|seq, (owner, _)| seq != placed || *owner != entry.principal);
+            }
+            JournalEvent::Session(SessionEvent::Compacted(made)) => self.compactions.push(CompactionRecord {
+                made: (**made).clone(),
+                principal: entry.principal,
+                seq: entry.seq,
+                created: entry.time,
+                reverted: None,
+            }),
+            JournalEvent::Session(SessionEvent::CompactionReverted(made)) => {
+                let own = |one: &&mut CompactionRecord| one.seq == *made && one.principal == entry.principal;
+                for one in self.compactions.iter_mut().filter(own) {
+                    one.reverted = one.reverted.or(Some(entry.time));
+                }
             }
             JournalEvent::Session(SessionEvent::ResponseDeleted { run }) => {
                 self.deleted_responses.insert((entry.principal, *run));

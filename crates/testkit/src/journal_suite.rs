@@ -15,6 +15,7 @@ pub mod appends;
 pub mod approval_entries;
 pub mod attachments;
 pub mod bookmarks;
+pub mod compactions;
 pub mod project_rules;
 pub mod content;
 pub mod crowd;
@@ -84,6 +85,8 @@ macro_rules! journal_conformance_tests {
             memories: items_stay_with_their_principal_until_they_are_forgotten,
             memories: a_newer_item_supersedes_an_older_one_of_the_same_principal,
             memories: an_item_is_erased_with_the_run_that_it_came_from,
+            compactions: the_newest_compaction_holds_until_it_is_reverted_or_erased,
+            compactions: a_compaction_is_erased_with_every_run_that_it_covers,
             deleted_responses: a_deleted_response_stays_deleted_for_its_principal,
             policies: postures_hold_until_they_are_replaced,
             policies: the_newest_count_of_a_candidate_is_found,

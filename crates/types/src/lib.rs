@@ -35,6 +35,7 @@ pub mod agent;
 pub mod attachment;
 pub mod media_type;
 mod content_walk;
+pub mod compaction;
 pub mod component;
 pub mod context_reference;
 pub mod job;

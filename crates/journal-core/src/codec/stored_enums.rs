@@ -2,6 +2,7 @@
 
 use palyra_types::access::{AccessScope, CredentialKind, PrincipalKind, Role};
 use palyra_types::approval::{ApprovalState, ApproverPresence, AtExpiry, SeparationRule};
+use palyra_types::compaction::{CompactionCause, SummaryAuthor, SummaryRefusal};
 use palyra_types::context_reference::{ReferenceError, ReferenceKind};
 use palyra_types::effect::{EffectResolution, OutputRest};
 use palyra_types::event::{
@@ -94,10 +95,15 @@ stored_enum!(CallsPerAnswer, CallsPerAnswer, One Several);
 stored_enum!(UnlockOutcome, UnlockOutcome, Opened Wrong);
 stored_enum!(MemoryAuthor, MemoryAuthor, Person Model);
 stored_enum!(ForgetCause, ForgetCause, Person Model Ended);
+stored_enum!(SummaryAuthor, SummaryAuthor, Model Fallback);
+stored_enum!(CompactionCause, CompactionCause, Person Window Refused Idle);
+stored_enum!(SummaryRefusal, SummaryRefusal,
+    NoAnswer NotInForm TooLong PinMissing OpenCallMissing PlanItemMissing DecisionMissing DecisionInvented
+    SourceTooLarge);
 stored_enum!(UsageSource, UsageSource, Reported Estimated);
 stored_enum!(DropReason, DropReason, Window);
 stored_enum!(ContextSource, ContextSource,
-    Instructions Agent Skills Tools History Rounds Input ProjectRules ProjectFiles Memory);
+    Instructions Agent Skills Tools History Rounds Input ProjectRules ProjectFiles Memory Summary);
 stored_enum!(FinishReason, Finish, Stop Length ToolCalls ContentFilter Other);
 stored_enum!(ModelFailureClass, ModelFailureClass,
     Auth Permission RateLimit Quota Transient Permanent ContextExceeded ContentPolicy Malformed Network

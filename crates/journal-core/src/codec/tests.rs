@@ -7,7 +7,7 @@ mod content;
 
 use palyra_testkit::journal_suite::random_appends::RandomAppends;
 use palyra_testkit::journal_suite::samples::{self, SampleRun};
-use palyra_testkit::journal_suite::{components, policies, project_rules, skills};
+use palyra_testkit::journal_suite::{compactions, components, policies, project_rules, skills};
 use palyra_types::access::{CredentialKind, PrincipalKind, Role};
 use palyra_types::agent::AgentProfile;
 use palyra_types::approval::{
@@ -16,6 +16,7 @@ use palyra_types::approval::{
     StoredGrant,
 };
 use palyra_types::attachment::{Attachment, AttachmentBody};
+use palyra_types::compaction::{Compaction, CompactionRead, SummaryAuthor, SummaryRefusal};
 use palyra_types::component::ComponentEvent;
 use palyra_types::effect::{
     EffectPlan, EffectResolution, EffectSettled, FileBefore, KeptFileId, KeptPlacement, OutputRest, PreImage,
@@ -208,6 +209,17 @@ fn stored_grant() -> StoredGrant {
     }
 }
 
+/// A compaction with every field.
+fn compaction() -> Compaction {
+    Compaction {
+        replaces: Some(Seq(30)),
+        author: SummaryAuthor::Fallback,
+        refused: Some(SummaryRefusal::PinMissing),
+        model: Some(ModelRef::new("local", "qwen3")).into(),
+        ..compactions::compaction(SessionId::from_parts(5, 6), 3, 40, "Done:\n- tea")
+    }
+}
+
 fn outside_after_runs() -> Vec<JournalEvent> {
     let bookmark = Bookmark { run: RunId::from_parts(8, 9), tape_seq: TapeSeq(12), name: "draft".into() };
     let (undo, run) = (UndoId::from_parts(7, 8), RunId::from_parts(8, 9));
@@ -252,6 +264,8 @@ fn outside_after_runs() -> Vec<JournalEvent> {
         SessionEvent::BookmarkPlaced(bookmark).into(),
         SessionEvent::BookmarkRemoved(Seq(40)).into(),
         SessionEvent::ResponseDeleted { run: RunId::from_parts(8, 9) }.into(),
+        SessionEvent::Compacted(Box::new(compaction())).into(),
+        SessionEvent::CompactionReverted(Seq(42)).into(),
         PolicyEvent::ProjectRulesAccepted(project_rules::accepted("docs/AGENTS.md")).into(),
         PolicyEvent::ProjectRulesWithdrawn(Seq(41)).into(),
     ]
@@ -539,7 +553,7 @@ fn time_zone_set() -> AccessEvent {
     AccessEvent::TimeZoneSet { principal: samples::principal(0), time_zone: "Europe/Prague".into() }
 }
 
-/// A start that was given an item of memory.
+/// A start that was given an item of memory and reads a compaction.
 fn recalling_start(run: &mut SampleRun) -> JournalEvent {
     let mut recalling = run.started("What is this?").event;
     if let JournalEvent::Tape(TapeEvent::Run(RunEvent::Started(started))) = &mut recalling {
@@ -549,6 +563,7 @@ fn recalling_start(run: &mut SampleRun) -> JournalEvent {
             taints: Taints::WEB,
             text: "likes tea".into(),
         }];
+        started.compaction = Some(CompactionRead { compaction: Seq(42), upto: Seq(40) });
     }
     recalling
 }
