@@ -1,4 +1,4 @@
-//! Compaction: which runs a summary takes, what must survive it, and whether a summary may stand for them.
+//! Compaction: which runs a summary takes, the facts that must survive it, and whether a summary is taken.
 //!
 //! Owns the form of a summary, the request for one, the check that each has to pass, and a summary by rule that always passes.
 //! Pure: equal sources give equal results. Invariant: a summary that was taken has every marked place, every call without a
@@ -32,7 +32,7 @@ const SOURCE_SHARE: usize = 2;
 
 /// What must survive is nearly as large as the source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a summary would hardly be shorter than the runs that it stands for")]
+#[error("a summary would hardly be shorter than the runs that it covers")]
 pub struct TooLittleToGain;
 
 /// A summary that is wanted of a source.
@@ -98,7 +98,11 @@ impl CompactionTask {
         let request = request::request(self, model, lines, delimiters);
         let messages: usize = request.messages.iter().map(ChatMessage::content_bytes).sum();
         let bytes = (messages + request.system.expose().len()) as u64;
-        if bytes > request_bytes_max(window_tokens) { Err(SummaryRefusal::SourceTooLarge) } else { Ok(request) }
+        if bytes > request_bytes_max(window_tokens) {
+            Err(SummaryRefusal::SourceTooLarge)
+        } else {
+            Ok(request)
+        }
     }
 
     /// Checks the answer of a model; returns the summary in its own form.

@@ -42,6 +42,8 @@ pub enum OvertakesEarlier {
 /// What a run knows of those before it.
 #[derive(Debug, Clone, Default)]
 pub struct PriorContext {
+    /// The reset in force for it.
+    pub since: Option<Seq>,
     /// The summary of those that are not among them.
     pub summary: Option<Redacted<String>>,
     /// What it sees of them, oldest first.
@@ -108,19 +110,12 @@ impl SessionHistory {
             since.is_none_or(|since| past.run.first_seq > since)
                 && (is_before(past.run.first_seq, accepted) || past.overtakes == OvertakesEarlier::Yes)
         };
-        let mut earlier = PriorContext::default();
+        let mut earlier = PriorContext { since, ..PriorContext::default() };
         for (past, _) in self.runs.iter().filter(|(past, _)| seen(past)) {
             earlier.runs.push(past.run.clone());
             earlier.taints = earlier.taints.with(past.taints);
         }
         earlier
-    }
-
-    /// Returns the runs that a run sees which is about to be accepted, in the order in which they ended.
-    pub fn visible(&self) -> impl Iterator<Item = &VisibleRun> {
-        let since = self.resets.last().copied();
-        let runs = self.runs.iter().map(|(past, _)| past);
-        runs.filter(move |past| since.is_none_or(|since| past.run.first_seq > since))
     }
 
     /// Returns the latest reset.

@@ -193,6 +193,12 @@ impl Config {
         matches!(self.values.get("memory.recall"), Some((ConfigValue::Bool(true), _)))
     }
 
+    /// Returns whether older runs of sessions are summed up without being asked.
+    #[must_use]
+    pub fn compacts(&self) -> bool {
+        !matches!(self.values.get("compaction.automatic"), Some((ConfigValue::Bool(false), _)))
+    }
+
     /// Returns the default model; empty when none is named.
     #[must_use]
     pub fn default_model(&self) -> &str {

@@ -114,6 +114,7 @@ pub(crate) fn snapshot(config: &Config) -> GatewayRuntimeConfigSnapshot {
         input_bytes_max: config.input_bytes_max(),
         time_zone: machine_time_zone().into(),
         recalls_memory: config.recalls_memory(),
+        compacts: config.compacts(),
         ..GatewayRuntimeConfigSnapshot::default()
     }
 }

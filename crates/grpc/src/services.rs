@@ -71,6 +71,7 @@ pub(crate) use implement_service;
 palyra_wire::service_methods!(AdminService, implement_service, { OperationServices });
 palyra_wire::service_methods!(AgentsService, implement_service, { OperationServices });
 palyra_wire::service_methods!(ApprovalsService, implement_service, { OperationServices });
+palyra_wire::service_methods!(CompactionService, implement_service, { OperationServices });
 palyra_wire::service_methods!(ComponentsService, implement_service, { OperationServices });
 palyra_wire::service_methods!(EffectsService, implement_service, { OperationServices });
 palyra_wire::service_methods!(ErasureService, implement_service, { OperationServices });

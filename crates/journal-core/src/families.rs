@@ -29,6 +29,7 @@ pub mod sessions;
 
 pub mod id_query;
 
+use palyra_types::session::SessionRef;
 use palyra_types::{RunId, Seq};
 
 use crate::family::registry::families;
@@ -76,7 +77,8 @@ pub fn entries_about_run(store: &mut dyn RowStore, run: RunId) -> Result<Vec<Seq
         found.extend(scan_pages(store, table, scan)?.into_iter().map(|scanned| Seq::from(scanned.row.id)));
     }
     if let Some(record) = runs::record(store, run)? {
-        found.extend(compactions::covering(store, &record)?);
+        let session = SessionRef { principal: record.principal, id: record.session };
+        found.extend(compactions::covering(store, session, record.first_seq)?);
     }
     found.sort_unstable();
     Ok(found)

@@ -6,7 +6,6 @@
 //! is marked as owed until it is done, and may be repeated. Begin at `write::erasure`.
 
 mod find;
-mod ranges;
 mod secrets;
 
 mod take_out;

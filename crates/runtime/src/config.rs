@@ -24,6 +24,8 @@ pub struct GatewayRuntimeConfigSnapshot {
     pub time_zone: Arc<str>,
     /// Whether runs are given what is remembered for their person.
     pub recalls_memory: bool,
+    /// Whether older runs of sessions are summed up without being asked.
+    pub compacts: bool,
     /// Silence on a stream after which a heartbeat is sent.
     pub heartbeat: Duration,
 }
@@ -44,6 +46,7 @@ impl Default for GatewayRuntimeConfigSnapshot {
             input_bytes_max: 512 * 1024,
             time_zone: "".into(),
             recalls_memory: false,
+            compacts: false,
             heartbeat: Duration::from_secs(10),
         }
     }

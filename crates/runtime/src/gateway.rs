@@ -119,6 +119,7 @@ pub async fn start_with_policy(
     let recovered = crate::recovery::take_up_open_runs(&ports, &sessions).await?;
     tracing::info!(runs = recovered, "open runs taken up");
     background.spawn(ApprovalExpiry::new(Arc::clone(&engine), sessions.clone()));
+    background.spawn(engine.compaction_watch.task(engine.conversations.clone()));
     background.spawn(ShadowCounting::new(Arc::clone(&views.shadow)));
     let tapes = TapeHandle::new(Arc::clone(&ports), hub.clone());
     let memories = memories(admin_ports.for_memory(), &engine);

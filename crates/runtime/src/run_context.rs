@@ -12,6 +12,7 @@ use jiff::tz::TimeZone;
 use palyra_admin::{AdminViews, tools_left};
 use palyra_background::Drain;
 use palyra_context::clock_words::zone_named;
+use palyra_conversation::{ConversationPorts, ConversationsHandle, ZoneOf};
 use palyra_policy::ActiveSkill;
 use palyra_ports::maintain_journal::JournalHealth;
 use palyra_ports::{
@@ -62,6 +63,8 @@ pub(crate) struct RunPorts {
     pub(crate) redactor: Arc<dyn Redactor>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) entropy: Arc<dyn Entropy>,
+    /// The earlier parts of conversations.
+    pub(crate) conversations: ConversationsHandle,
     /// Only its state is read.
     maintain: Arc<dyn MaintainJournal>,
 }
@@ -107,14 +110,19 @@ impl RunContext {
             catalog: Mutex::new(Arc::new(WrittenCatalog::new(ports.tools.catalog()))),
             stored: Mutex::default(),
         };
-        Ok(Self { ports: ports.for_runs(config), views, asking, hub, drain, memory })
+        let access = views.access.clone();
+        let zone_config = config.clone();
+        let zone_of: ZoneOf = Arc::new(move |principal| {
+            let access = access.borrow();
+            let own = access.principal(principal).map_or("", |known| known.time_zone.expose().as_str());
+            zone_named([own, &zone_config.borrow().time_zone])
+        });
+        Ok(Self { ports: ports.for_runs(config, zone_of), views, asking, hub, drain, memory })
     }
 
     /// Returns the time zone of a principal: its own, or the one of the configuration.
     pub(crate) fn zone_of(&self, principal: PrincipalId) -> TimeZone {
-        let access = self.views.access.borrow();
-        let own = access.principal(principal).map_or("", |known| known.time_zone.expose().as_str());
-        zone_named([own, &self.ports.config.borrow().time_zone])
+        (self.ports.conversations.ports().zone_of)(principal)
     }
 
     pub(crate) fn log_id(&self) -> LogId {
@@ -199,9 +207,27 @@ impl RunContext {
 }
 
 impl RuntimePorts {
+    fn for_conversations(&self, zone_of: ZoneOf) -> ConversationPorts {
+        ConversationPorts {
+            recorder: self.recorder.clone(),
+            tapes: Arc::clone(&self.tapes),
+            families: Arc::clone(&self.families),
+            redactor: Arc::clone(&self.redactor),
+            clock: Arc::clone(&self.clock),
+            entropy: Arc::clone(&self.entropy),
+            models: self.models.clone(),
+            zone_of,
+        }
+    }
+
     /// Returns what runs need of it.
-    fn for_runs(&self, config: watch::Receiver<Arc<GatewayRuntimeConfigSnapshot>>) -> RunPorts {
+    fn for_runs(
+        &self,
+        config: watch::Receiver<Arc<GatewayRuntimeConfigSnapshot>>,
+        zone_of: ZoneOf,
+    ) -> RunPorts {
         RunPorts {
+            conversations: ConversationsHandle::new(self.for_conversations(zone_of)),
             recorder: self.recorder.clone(),
             tapes: Arc::clone(&self.tapes),
             tools: Arc::clone(&self.tools),

@@ -17,13 +17,13 @@ use palyra_ports::read_usage::UsageReport;
 use palyra_types::access::{AccessScope, PrincipalRecord, Role, TokenRecord};
 use palyra_types::agent::AgentRecord;
 use palyra_types::approval::{ApprovalRecord, StoredGrantRecord};
+use palyra_types::compaction::OrchestratorCompactionArtifactRecord;
 use palyra_types::component::{ComponentEvent, ComponentRecord};
 use palyra_types::effect::{EffectRecord, UndoRequested};
 use palyra_types::event::{
     AccessEvent, AgentEvent, ApprovalEvent, Bookmark, DecidedBy, EffectEvent, JournalEvent, PolicyEvent,
     RunEvent, SessionEvent, TapeEvent, ToolEvent,
 };
-use palyra_types::compaction::CompactionRecord;
 use palyra_types::memory::MemoryRecord;
 use palyra_types::posture::PostureRecord;
 use palyra_types::project_file::AcceptedProjectFileRecord;
@@ -68,7 +68,7 @@ pub struct FamilyOracle {
     /// Items of memory in the order in which they were saved, also those that were forgotten.
     pub memories: Vec<MemoryRecord>,
     /// Compactions in the order in which they were made, also those that were reverted.
-    pub compactions: Vec<CompactionRecord>,
+    pub compactions: Vec<OrchestratorCompactionArtifactRecord>,
     /// Undos without an end, oldest first.
     pub undos: Vec<UndoRequested>,
     /// Stored grants by id.
@@ -149,15 +149,19 @@ impl FamilyOracle {
             JournalEvent::Session(SessionEvent::BookmarkRemoved(placed)) => {
                 self.bookmarks.retain(|seq, (owner, _)| seq != placed || *owner != entry.principal);
             }
-            JournalEvent::Session(SessionEvent::Compacted(made)) => self.compactions.push(CompactionRecord {
-                made: (**made).clone(),
-                principal: entry.principal,
-                seq: entry.seq,
-                created: entry.time,
-                reverted: None,
-            }),
+            JournalEvent::Session(SessionEvent::Compacted(made)) => {
+                self.compactions.push(OrchestratorCompactionArtifactRecord {
+                    made: (**made).clone(),
+                    principal: entry.principal,
+                    seq: entry.seq,
+                    created: entry.time,
+                    reverted: None,
+                })
+            }
             JournalEvent::Session(SessionEvent::CompactionReverted(made)) => {
-                let own = |one: &&mut CompactionRecord| one.seq == *made && one.principal == entry.principal;
+                let own = |one: &&mut OrchestratorCompactionArtifactRecord| {
+                    one.seq == *made && one.principal == entry.principal
+                };
                 for one in self.compactions.iter_mut().filter(own) {
                     one.reverted = one.reverted.or(Some(entry.time));
                 }

@@ -1,7 +1,7 @@
-//! Compaction: a summary that stands for the older runs of a conversation, as recorded facts and as records.
+//! Compaction: a summary of the older runs of a conversation, as recorded facts and as records.
 //!
 //! Owns the values. Invariant: a compaction names every run that it was made from by session and place in the journal, and
-//! carries the labels of all of them. Begin at [`Compaction`].
+//! carries the labels of all of them. Begin at [`SessionCompaction`].
 
 use crate::content_walk::ContentClass::{Fixed, Identity, Prose};
 use crate::content_walk::content_rows;
@@ -16,7 +16,7 @@ pub const SUMMARY_BYTES_MAX: usize = 24 * 1024;
 
 /// The older runs of a conversation were summed up.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Compaction {
+pub struct SessionCompaction {
     /// The conversation.
     pub session: SessionId,
     /// What it was made from, in the order of the conversation; a branch begins with spans of the conversation that it left.
@@ -88,7 +88,7 @@ pub enum SummaryRefusal {
     PlanItemMissing,
     /// A path or a number of a decision is missing.
     DecisionMissing,
-    /// A decision names a path or a number that nobody named.
+    /// A decision has a path or a number that the source does not have.
     DecisionInvented,
     /// What it is to be made from is larger than the model's window.
     SourceTooLarge,
@@ -106,7 +106,9 @@ impl SummaryRefusal {
             Self::OpenCallMissing => "the model's summary lacks a call without a known outcome",
             Self::PlanItemMissing => "the model's summary lacks an item of a plan that is not done",
             Self::DecisionMissing => "the model's summary lacks a path or a number of a decision",
-            Self::DecisionInvented => "the model's summary has a path or a number that its source does not have",
+            Self::DecisionInvented => {
+                "the model's summary has a path or a number that its source does not have"
+            }
             Self::SourceTooLarge => "the runs are larger than the model's window",
         }
     }
@@ -136,9 +138,9 @@ pub struct CompactionRead {
 
 /// A compaction, as lists show it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CompactionRecord {
+pub struct OrchestratorCompactionArtifactRecord {
     /// What was recorded.
-    pub made: Compaction,
+    pub made: SessionCompaction,
     /// Whose it is.
     pub principal: PrincipalId,
     /// The entry that recorded it.
@@ -149,7 +151,7 @@ pub struct CompactionRecord {
     pub reverted: Option<Timestamp>,
 }
 
-impl Compaction {
+impl SessionCompaction {
     /// Returns the last entry of the last run that it covers.
     #[must_use]
     pub fn upto(&self) -> Seq {
@@ -171,7 +173,7 @@ impl CompactedSpan {
     }
 }
 
-impl CompactionRecord {
+impl OrchestratorCompactionArtifactRecord {
     /// Returns whether runs that begin now may read it: neither reverted nor erased, and with nothing from before a reset.
     #[must_use]
     pub fn is_usable(&self, since: Option<Seq>) -> bool {
@@ -187,8 +189,8 @@ impl CompactionRecord {
 }
 
 content_rows! {
-    fn compaction(walk, made: Compaction) {
-        let Compaction {
+    fn compaction(walk, made: SessionCompaction) {
+        let SessionCompaction {
             session: _, spans: _, first_run: _, last_run: _, runs: _, replaces: _, taints: _, author: _, refused: _,
             cause: _, source_bytes: _, summary_bytes: _, source_digest: _, model, salt, summary,
         } = made;
@@ -204,10 +206,10 @@ content_rows! {
 mod tests {
     use super::*;
 
-    fn record(summary: &'static str, reverted: Option<i64>) -> CompactionRecord {
+    fn record(summary: &'static str, reverted: Option<i64>) -> OrchestratorCompactionArtifactRecord {
         let session = SessionId::from_parts(1, 1);
         let span = |first, last| CompactedSpan { session, first: Seq(first), last: Seq(last) };
-        let made = Compaction {
+        let made = SessionCompaction {
             session,
             spans: vec![span(5, 9), span(10, 30)],
             first_run: RunId::from_parts(1, 1),
@@ -225,7 +227,7 @@ mod tests {
             salt: [2; 32].into(),
             summary: summary.into(),
         };
-        CompactionRecord {
+        OrchestratorCompactionArtifactRecord {
             made,
             principal: PrincipalId::from_parts(1, 1),
             seq: Seq(40),

@@ -73,16 +73,13 @@ impl SurvivingFacts {
         lists: &SummaryLists,
         source: &CompactionSource,
     ) -> Result<(), SummaryRefusal> {
-        let has = |line: &String| lists.items().any(|item| item.contains(line.as_str()));
-        let is_open = |line: &String| lists.open.iter().any(|item| item.contains(line.as_str()));
-        let is_done = |line: &String| lists.done.iter().any(|item| item.contains(line.as_str()));
-        if !self.pins.iter().all(has) {
+        if !self.pins.iter().all(|line| lists.items().any(|item| item.contains(line.as_str()))) {
             return Err(SummaryRefusal::PinMissing);
         }
-        if !self.open_calls.iter().all(is_open) {
+        if !self.open_calls.iter().all(|line| is_among(&lists.open, line)) {
             return Err(SummaryRefusal::OpenCallMissing);
         }
-        if !self.plan_items.iter().all(|line| is_open(line) || is_done(line)) {
+        if !self.plan_items.iter().all(|line| is_among(&lists.open, line) || is_among(&lists.done, line)) {
             return Err(SummaryRefusal::PlanItemMissing);
         }
         let said: BTreeSet<&str> = lists.items().flat_map(paths_and_numbers).collect();
@@ -96,6 +93,10 @@ impl SurvivingFacts {
         }
         Ok(())
     }
+}
+
+fn is_among(items: &[String], line: &str) -> bool {
+    items.iter().any(|item| item.contains(line))
 }
 
 /// Returns lines without later repetitions.
@@ -116,9 +117,11 @@ fn open_calls(source: &CompactionSource) -> Vec<String> {
     for message in source.messages() {
         if let ChatMessage::Assistant { calls, .. } = message {
             let open = calls.iter().filter(|call| is_open(&call.call));
-            lines.extend(open.map(|call| {
-                one_line(&format!("{} {}", call.tool, call.arguments.expose()), LINE_CHARS_MAX)
-            }));
+            lines.extend(
+                open.map(|call| {
+                    one_line(&format!("{} {}", call.tool, call.arguments.expose()), LINE_CHARS_MAX)
+                }),
+            );
         }
     }
     lines
@@ -127,7 +130,8 @@ fn open_calls(source: &CompactionSource) -> Vec<String> {
 /// Returns the items of plans that are not done: lines such as `- [ ] text` in the words of the person and of the model, and
 /// open ones of the earlier summary that were written this way.
 fn plan_items(source: &CompactionSource, earlier: &SummaryLists) -> Vec<String> {
-    let mut open: Vec<String> = earlier.open.iter().filter(|item| item.starts_with(UNCHECKED)).cloned().collect();
+    let mut open: Vec<String> =
+        earlier.open.iter().filter(|item| item.starts_with(UNCHECKED)).cloned().collect();
     for message in source.messages() {
         let text = match message {
             ChatMessage::User { text, .. } | ChatMessage::Assistant { text, .. } => text.expose(),

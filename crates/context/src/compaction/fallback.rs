@@ -37,18 +37,25 @@ pub(super) fn lists(source: &CompactionSource, facts: &SurvivingFacts, bytes_max
 
 /// Returns a run as one line: the beginnings of what was asked and of what was answered last.
 fn line_of(run: &PastRun) -> Option<String> {
-    let said = |message: &ChatMessage| match message {
-        ChatMessage::User { text, .. } => Some(one_line(text.expose(), INPUT_CHARS_MAX)),
-        ChatMessage::Assistant { .. } | ChatMessage::ToolResult { .. } => None,
-    };
-    let answered = |message: &ChatMessage| match message {
-        ChatMessage::Assistant { text, .. } => Some(one_line(text.expose(), ANSWER_CHARS_MAX)),
-        ChatMessage::User { .. } | ChatMessage::ToolResult { .. } => None,
-    };
-    let asked = run.messages.iter().rev().filter_map(said).find(|text| !text.is_empty())?;
-    let answer = run.messages.iter().rev().filter_map(answered).find(|text| !text.is_empty());
-    Some(match answer {
+    let asked = run.messages.iter().rev().find_map(asked_in)?;
+    Some(match run.messages.iter().rev().find_map(answered_in) {
         Some(answer) => format!("asked: {asked} / answered: {answer}"),
         None => format!("asked: {asked}"),
     })
+}
+
+fn asked_in(message: &ChatMessage) -> Option<String> {
+    match message {
+        ChatMessage::User { text, .. } => Some(one_line(text.expose(), INPUT_CHARS_MAX)),
+        ChatMessage::Assistant { .. } | ChatMessage::ToolResult { .. } => None,
+    }
+    .filter(|text| !text.is_empty())
+}
+
+fn answered_in(message: &ChatMessage) -> Option<String> {
+    match message {
+        ChatMessage::Assistant { text, .. } => Some(one_line(text.expose(), ANSWER_CHARS_MAX)),
+        ChatMessage::User { .. } | ChatMessage::ToolResult { .. } => None,
+    }
+    .filter(|text| !text.is_empty())
 }

@@ -38,12 +38,8 @@ impl ListName {
     /// Reads a heading, with the marks that models put around one.
     fn of_line(line: &str) -> Option<Self> {
         let word = line.trim_matches(|c: char| c.is_whitespace() || matches!(c, '#' | '*' | '_' | ':'));
-        let names = [
-            (PINNED, Self::Pinned),
-            (DECISIONS, Self::Decisions),
-            (DONE, Self::Done),
-            (OPEN, Self::Open),
-        ];
+        let names =
+            [(PINNED, Self::Pinned), (DECISIONS, Self::Decisions), (DONE, Self::Done), (OPEN, Self::Open)];
         let found = names.into_iter().find(|(name, _)| name.eq_ignore_ascii_case(word));
         found.map(|(_, list)| list)
     }
@@ -79,7 +75,8 @@ impl SummaryLists {
     /// Returns the summary as a text.
     #[must_use]
     pub fn render(&self) -> String {
-        let lists = [(PINNED, &self.pinned), (DECISIONS, &self.decisions), (DONE, &self.done), (OPEN, &self.open)];
+        let lists =
+            [(PINNED, &self.pinned), (DECISIONS, &self.decisions), (DONE, &self.done), (OPEN, &self.open)];
         let mut text = String::new();
         for (name, items) in lists {
             if name == PINNED && items.is_empty() {

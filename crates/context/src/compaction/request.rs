@@ -57,9 +57,8 @@ pub(super) fn request(
 fn enclosed(text: Redacted<String>, origin: &'static str, delimiter: DataDelimiter) -> Redacted<String> {
     let origin = Redacted::<String>::from(origin);
     let nonce = Redacted::from(u64::from_be_bytes(delimiter.0));
-    text.zip(origin.zip(nonce)).map(|(text, (origin, nonce))| {
-        DataDelimiter(nonce.to_be_bytes()).enclose(&origin, &text)
-    })
+    text.zip(origin.zip(nonce))
+        .map(|(text, (origin, nonce))| DataDelimiter(nonce.to_be_bytes()).enclose(&origin, &text))
 }
 
 fn conversation(task: &CompactionTask) -> Redacted<String> {

@@ -49,7 +49,8 @@ fn filler() -> String {
 /// A conversation with one of everything that must survive.
 fn source() -> CompactionSource {
     let unknown = "it is not known whether this call took effect; do not repeat it by yourself";
-    let mut messages = vec![ChatMessage::user(text("Use port 8080 for docs/site.\n- [ ] write the page\n- [ ] draw"))];
+    let mut messages =
+        vec![ChatMessage::user(text("Use port 8080 for docs/site.\n- [ ] write the page\n- [ ] draw"))];
     messages.extend(called(1, "{\"path\":\"a.md\"}", unknown));
     messages.extend(called(2, "{\"path\":\"b.md\"}", "written"));
     messages.push(answer(&filler()));
@@ -101,7 +102,8 @@ fn a_summary_is_refused_for_each_thing_that_it_lacks_or_makes_up() {
 
 #[test]
 fn an_item_of_a_plan_may_have_been_done_meanwhile_but_an_open_call_stays_open() {
-    let moved = |line: &str| GOOD.replace(&format!("- {line}\n"), "").replace("* It", &format!("* {line}\n* It"));
+    let moved =
+        |line: &str| GOOD.replace(&format!("- {line}\n"), "").replace("* It", &format!("* {line}\n* It"));
     assert!(task().check(&moved("[ ] write the page")).is_ok());
     let refused = task().check(&moved("write_file {\"path\":\"a.md\"}")).err();
     assert_eq!(refused, Some(SummaryRefusal::OpenCallMissing));
@@ -112,7 +114,10 @@ fn the_summary_by_rule_carries_the_earlier_one() {
     let earlier = task().fallback().expose().clone();
     let next = CompactionSource {
         earlier: Some(text(&earlier)),
-        runs: vec![run(3, vec![ChatMessage::user(text(&format!("Take 42. {}", filler()))), answer(&filler())])],
+        runs: vec![run(
+            3,
+            vec![ChatMessage::user(text(&format!("Take 42. {}", filler()))), answer(&filler())],
+        )],
         marked: Vec::new(),
     };
     let task = CompactionTask::new(next, WINDOW).expect("there is enough to sum up");
@@ -153,7 +158,9 @@ fn a_request_has_the_conversation_and_the_lines_as_data_and_fits_the_window() {
     let parts: Vec<&str> = text.expose().split(&delimiters[0].to_string()).collect();
     let [before, conversation, after] = &parts[..] else { panic!("one part: {parts:?}") };
     assert!(conversation.contains("Person: Use port 8080") && conversation.contains("Result: written"));
-    assert!(!before.contains("8080") && !after.split(&delimiters[1].to_string()).next().unwrap().contains("8080"));
+    assert!(
+        !before.contains("8080") && !after.split(&delimiters[1].to_string()).next().unwrap().contains("8080")
+    );
     assert!(after.contains("Pinned: [plan] The plan of the page\nOpen: write_file {\"path\":\"a.md\"}\n"));
     assert_eq!(asked(600).err(), Some(SummaryRefusal::SourceTooLarge));
 }
@@ -192,10 +199,10 @@ fn messages() -> impl Strategy<Value = Vec<ChatMessage>> {
 }
 
 fn sources() -> impl Strategy<Value = CompactionSource> {
-    let runs = prop::collection::vec(messages(), 0..8).prop_map(|runs| {
-        (1..).zip(runs).map(|(number, messages)| run(number, messages)).collect::<Vec<_>>()
-    });
-    let marked = (words(), words()).prop_map(|(name, said)| MarkedPlace { name: text(&name), text: text(&said) });
+    let runs = prop::collection::vec(messages(), 0..8)
+        .prop_map(|runs| (1..).zip(runs).map(|(number, messages)| run(number, messages)).collect::<Vec<_>>());
+    let marked =
+        (words(), words()).prop_map(|(name, said)| MarkedPlace { name: text(&name), text: text(&said) });
     let marked = prop::collection::vec(marked, 0..3);
     (runs, marked).prop_map(|(runs, marked)| CompactionSource { earlier: None, runs, marked })
 }

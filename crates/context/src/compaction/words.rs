@@ -50,8 +50,13 @@ mod tests {
 
     #[test]
     fn paths_and_numbers_are_found_without_their_punctuation() {
-        let found = paths_and_numbers("Use port 8080, \"src/main.rs\" and notes.txt; not v1.2! See (https://a.b/c). e.g");
-        assert_eq!(found.into_iter().collect::<Vec<_>>(), ["8080", "https://a.b/c", "notes.txt", "src/main.rs", "v1.2"]);
+        let found = paths_and_numbers(
+            "Use port 8080, \"src/main.rs\" and notes.txt; not v1.2! See (https://a.b/c). e.g",
+        );
+        assert_eq!(
+            found.into_iter().collect::<Vec<_>>(),
+            ["8080", "https://a.b/c", "notes.txt", "src/main.rs", "v1.2"]
+        );
         assert!(paths_and_numbers("Plain words. Nothing else - at all.").is_empty());
     }
 

@@ -1,6 +1,6 @@
 //! Stored forms of compactions: made and reverted; and of the one that a run reads.
 
-use palyra_types::compaction::{CompactedSpan, Compaction, CompactionRead};
+use palyra_types::compaction::{CompactedSpan, CompactionRead, SessionCompaction};
 use palyra_types::event::{ContentDigest, JournalEvent, SessionEvent};
 use palyra_types::tool::Taints;
 use palyra_types::{Redacted, RunId, Seq, SessionId};
@@ -21,7 +21,7 @@ pub(super) fn read_from_stored(read: store::CompactionRead) -> CompactionRead {
     CompactionRead { compaction: Seq(read.compaction), upto: Seq(read.upto) }
 }
 
-pub(super) fn encode_made(made: &Compaction) -> EncodedParts {
+pub(super) fn encode_made(made: &SessionCompaction) -> EncodedParts {
     let spans = made.spans.iter().map(|span| store::CompactedSpan {
         session: span.session.to_bytes().to_vec(),
         first: span.first.0,
@@ -59,7 +59,7 @@ pub(super) fn decode_made(facts: &[u8], payload: &[u8]) -> ReadResult<JournalEve
         let session = SessionId::from_bytes(fixed(&span.session)?);
         Ok(CompactedSpan { session, first: Seq(span.first), last: Seq(span.last) })
     });
-    let made = Compaction {
+    let made = SessionCompaction {
         session: SessionId::from_bytes(fixed(&facts.session)?),
         spans: spans.collect::<ReadResult<_>>()?,
         first_run: RunId::from_bytes(fixed(&facts.first_run)?),

@@ -14,11 +14,11 @@ use palyra_wire::store;
 use prost::Message;
 
 use super::attachments;
+use super::compaction_entries::{read_from_stored, read_to_stored};
 use super::field::{
     EncodedParts, ReadResult, UnreadableEvent, VERSION, error_code, error_number, facts_only, fixed,
     fixed_or_zero, micros, model_name, model_ref, pair, redacted_model_name, redacted_model_ref, unless_zero,
 };
-use super::compaction_entries::{read_from_stored, read_to_stored};
 use super::memory_entries::{recalled_from_stored, recalled_to_stored};
 use super::project_entries::{files_from_stored, files_to_stored};
 use super::sampling::{sampling_from_stored, sampling_to_stored};

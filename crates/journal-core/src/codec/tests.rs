@@ -16,7 +16,7 @@ use palyra_types::approval::{
     StoredGrant,
 };
 use palyra_types::attachment::{Attachment, AttachmentBody};
-use palyra_types::compaction::{Compaction, CompactionRead, SummaryAuthor, SummaryRefusal};
+use palyra_types::compaction::{CompactionRead, SessionCompaction, SummaryAuthor, SummaryRefusal};
 use palyra_types::component::ComponentEvent;
 use palyra_types::effect::{
     EffectPlan, EffectResolution, EffectSettled, FileBefore, KeptFileId, KeptPlacement, OutputRest, PreImage,
@@ -210,8 +210,8 @@ fn stored_grant() -> StoredGrant {
 }
 
 /// A compaction with every field.
-fn compaction() -> Compaction {
-    Compaction {
+fn compaction() -> SessionCompaction {
+    SessionCompaction {
         replaces: Some(Seq(30)),
         author: SummaryAuthor::Fallback,
         refused: Some(SummaryRefusal::PinMissing),
@@ -471,6 +471,7 @@ fn grown_kinds() -> Vec<(EventKind, &'static str, JournalEvent)> {
     let skilled = skilled_start(&mut run);
     let sampled = sampled_start(&mut run);
     let recalling = recalling_start(&mut run);
+    let compacted = compacted_start(&mut SampleRun::new(run.session, 77));
     let given = project_start(&mut run);
     let mut message = run.message(1, 0).event;
     if let JournalEvent::Tape(TapeEvent::Model(ModelEvent::Message(message))) = &mut message {
@@ -509,6 +510,7 @@ fn grown_kinds() -> Vec<(EventKind, &'static str, JournalEvent)> {
         (EventKind::RunStarted, "RunStarted-sampled", sampled),
         (EventKind::RunStarted, "RunStarted-project", given),
         (EventKind::RunStarted, "RunStarted-recalling", recalling),
+        (EventKind::RunStarted, "RunStarted-compacted", compacted),
         (EventKind::InputReceived, "InputReceived-grown", JournalEvent::Tape(received)),
         (EventKind::ModelMessage, "ModelMessage-grown", message),
         (EventKind::ModelAttemptAbandoned, "ModelAttemptAbandoned-grown", JournalEvent::Tape(abandoned)),
@@ -553,7 +555,16 @@ fn time_zone_set() -> AccessEvent {
     AccessEvent::TimeZoneSet { principal: samples::principal(0), time_zone: "Europe/Prague".into() }
 }
 
-/// A start that was given an item of memory and reads a compaction.
+/// A start that reads a compaction.
+fn compacted_start(run: &mut SampleRun) -> JournalEvent {
+    let mut compacted = run.started("What is this?").event;
+    if let JournalEvent::Tape(TapeEvent::Run(RunEvent::Started(started))) = &mut compacted {
+        started.compaction = Some(CompactionRead { compaction: Seq(42), upto: Seq(40) });
+    }
+    compacted
+}
+
+/// A start that was given an item of memory.
 fn recalling_start(run: &mut SampleRun) -> JournalEvent {
     let mut recalling = run.started("What is this?").event;
     if let JournalEvent::Tape(TapeEvent::Run(RunEvent::Started(started))) = &mut recalling {
@@ -563,7 +574,6 @@ fn recalling_start(run: &mut SampleRun) -> JournalEvent {
             taints: Taints::WEB,
             text: "likes tea".into(),
         }];
-        started.compaction = Some(CompactionRead { compaction: Seq(42), upto: Seq(40) });
     }
     recalling
 }

@@ -2,9 +2,8 @@
 //!
 //! Invariant: every key begins with a principal, so no query finds a compaction of another one.
 
-use palyra_types::compaction::{CompactedSpan, CompactionRecord};
+use palyra_types::compaction::{CompactedSpan, OrchestratorCompactionArtifactRecord};
 use palyra_types::event::{JournalEvent, SessionEvent};
-use palyra_types::run::RunRecord;
 use palyra_types::session::SessionRef;
 use palyra_types::{PrincipalId, Seq, SessionId, Timestamp};
 
@@ -93,8 +92,8 @@ impl Family for CompactionFamily {
         let facts = <CompactionFacts as prost::Message>::decode(stored.facts.as_slice()).ok()?;
         let session = |bytes: Vec<u8>| Some(SessionId::from_bytes(bytes.try_into().ok()?));
         let spans = facts.spans.into_iter().map(|span| {
-            let (first, last) = (Seq(span.first), Seq(span.last));
-            Some(CompactedSpan { session: session(span.session)?, first, last })
+            let session = session(span.session)?;
+            Some(CompactedSpan { session, first: Seq(span.first), last: Seq(span.last) })
         });
         Some(CompactionRow {
             spans: spans.collect::<Option<_>>()?,
@@ -135,7 +134,7 @@ pub fn of_session(
     rows: &mut dyn RowStore,
     log: &mut dyn LogView,
     session: SessionRef,
-) -> Result<Vec<CompactionRecord>, StoreFault> {
+) -> Result<Vec<OrchestratorCompactionArtifactRecord>, StoreFault> {
     let range = KeyRange::of_prefix(key(session));
     let found = scan_rows::<CompactionFamily>(rows, OF_SESSION, range, ScanOrder::Ascending, usize::MAX)?;
     found.into_iter().map(|(id, row)| logged(log, id, &row)).collect()
@@ -150,7 +149,7 @@ pub fn in_force(
     log: &mut dyn LogView,
     session: SessionRef,
     since: Option<Seq>,
-) -> Result<Option<CompactionRecord>, StoreFault> {
+) -> Result<Option<OrchestratorCompactionArtifactRecord>, StoreFault> {
     let range = KeyRange::of_prefix(key(session));
     let newest_first =
         scan_rows::<CompactionFamily>(rows, OF_SESSION, range, ScanOrder::Descending, LOOKED_AT_MAX)?;
@@ -163,23 +162,43 @@ pub fn in_force(
     Ok(None)
 }
 
-/// Returns the entries of the compactions that cover a run.
+/// Returns a compaction of a session, also one that was reverted or erased.
+///
+/// # Errors
+/// [`StoreFault`] when the store fails, or a row contradicts its entry.
+pub fn record(
+    rows: &mut dyn RowStore,
+    log: &mut dyn LogView,
+    session: SessionRef,
+    seq: Seq,
+) -> Result<Option<OrchestratorCompactionArtifactRecord>, StoreFault> {
+    let range = KeyRange::of_prefix(key(session));
+    let found = scan_rows::<CompactionFamily>(rows, OF_SESSION, range, ScanOrder::Ascending, usize::MAX)?;
+    let found = found.into_iter().find(|(id, _)| Seq::from(*id) == seq);
+    found.map(|(id, row)| logged(log, id, &row)).transpose()
+}
+
+/// Returns the entries of the compactions that cover a run of a session, by its first entry.
 ///
 /// # Errors
 /// [`StoreFault`] when the store fails.
-pub fn covering(rows: &mut dyn RowStore, run: &RunRecord) -> Result<Vec<Seq>, StoreFault> {
-    let range = KeyRange::of_prefix(of_principal(run.principal));
+pub fn covering(rows: &mut dyn RowStore, session: SessionRef, first: Seq) -> Result<Vec<Seq>, StoreFault> {
+    let range = KeyRange::of_prefix(of_principal(session.principal));
     let found = scan_rows::<CompactionFamily>(rows, OF_PRINCIPAL, range, ScanOrder::Ascending, usize::MAX)?;
-    let covers = |row: &CompactionRow| row.spans.iter().any(|span| span.covers(run.session, run.first_seq));
+    let covers = |row: &CompactionRow| row.spans.iter().any(|span| span.covers(session.id, first));
     Ok(found.into_iter().filter(|(_, row)| covers(row)).map(|(id, _)| id.into()).collect())
 }
 
-fn logged(log: &mut dyn LogView, id: RowId, row: &CompactionRow) -> Result<CompactionRecord, StoreFault> {
+fn logged(
+    log: &mut dyn LogView,
+    id: RowId,
+    row: &CompactionRow,
+) -> Result<OrchestratorCompactionArtifactRecord, StoreFault> {
     let seq = Seq::from(id);
     let entry = log.entry(seq)?;
     match entry.event {
         JournalEvent::Session(SessionEvent::Compacted(made)) if entry.principal == row.session.principal => {
-            Ok(CompactionRecord {
+            Ok(OrchestratorCompactionArtifactRecord {
                 made: *made,
                 principal: entry.principal,
                 seq,

@@ -7,13 +7,13 @@ use palyra_journal::{JournalStore, row_tool};
 use palyra_journal_core::families::agents::AgentFamily;
 use palyra_journal_core::families::approvals::ApprovalFamily;
 use palyra_journal_core::families::bookmarks::BookmarkFamily;
+use palyra_journal_core::families::compactions::CompactionFamily;
 use palyra_journal_core::families::components::ComponentFamily;
 use palyra_journal_core::families::deleted_responses::DeletedResponseFamily;
 use palyra_journal_core::families::effects::EffectFamily;
 use palyra_journal_core::families::epochs::{EpochFamily, EpochRow};
 use palyra_journal_core::families::input_keys::InputKeyFamily;
 use palyra_journal_core::families::kinds_seen::{KindSeenFamily, SeenKind};
-use palyra_journal_core::families::compactions::CompactionFamily;
 use palyra_journal_core::families::memories::MemoryFamily;
 use palyra_journal_core::families::postures::PostureFamily;
 use palyra_journal_core::families::principals::PrincipalFamily;
@@ -27,9 +27,9 @@ use palyra_journal_core::families::stored_grants::StoredGrantFamily;
 use palyra_journal_core::families::tokens::TokenFamily;
 use palyra_journal_core::families::undos::{UndoFamily, UndoStage};
 use palyra_journal_core::families::{
-    FAMILIES, FamilySet, agents, approvals, bookmarks, compactions, components, deleted_responses, effects, epochs,
-    input_keys, kinds_seen, memories, postures, principals, project_rules, resets, runs, sessions, shadows,
-    skills, stored_grants, tokens, undos,
+    FAMILIES, FamilySet, agents, approvals, bookmarks, compactions, components, deleted_responses, effects,
+    epochs, input_keys, kinds_seen, memories, postures, principals, project_rules, resets, runs, sessions,
+    shadows, skills, stored_grants, tokens, undos,
 };
 use palyra_journal_core::family::{
     Family, FamilyCache, FamilySelection, FamilyTable, FoldedEntry, IndexKey, LogView, LoggedEntry,
@@ -46,11 +46,12 @@ use palyra_testkit::family_oracle::FamilyOracle;
 use palyra_testkit::journal_suite::project_rules::accepted;
 use palyra_testkit::journal_suite::random_appends::RandomAppends;
 use palyra_testkit::journal_suite::{
-    compactions as compaction_samples, components as component_samples, memories as memory_samples, policies as policy_samples, samples,
-    skills as skill_samples,
+    compactions as compaction_samples, components as component_samples, memories as memory_samples,
+    policies as policy_samples, samples, skills as skill_samples,
 };
 use palyra_types::access::{AccessScope, CredentialKind, PrincipalKind, Role, ScopeSet};
 use palyra_types::approval::{ApprovalRecord, ApprovalState};
+use palyra_types::compaction::OrchestratorCompactionArtifactRecord;
 use palyra_types::component::ComponentEvent;
 use palyra_types::effect::{EffectRecord, EffectState, UndoRequested};
 use palyra_types::event::kind::KindPlace;
@@ -59,16 +60,15 @@ use palyra_types::event::{
     PolicyEvent, RunEvent, SessionEvent, TapeEvent, TokenCreated, ToolEvent,
 };
 use palyra_types::job::{JobEvent, JobState};
-use palyra_types::compaction::CompactionRecord;
 use palyra_types::memory::{ForgetCause, MemoryEvent, MemoryRecord, MemorySaved};
 use palyra_types::posture::{Posture, PostureScope};
 use palyra_types::project_file::AcceptedProjectFileRecord;
 use palyra_types::proof::{ErasureReason, SeqRange};
 use palyra_types::run::RunRecord;
 use palyra_types::session::OrchestratorSessionRecord;
+use palyra_types::session::SessionRef;
 use palyra_types::skill::{SkillEvent, SkillFault};
 use palyra_types::tape::JournalEventRecord;
-use palyra_types::session::SessionRef;
 use palyra_types::tool::EffectContract;
 use palyra_types::{
     AgentId, Epoch, MemoryId, PrincipalId, Redacted, RunId, Seq, SkillId, TapeSeq, Timestamp, TokenId,
@@ -330,7 +330,7 @@ fn memories_of(rows: &mut dyn RowStore, log: &mut dyn LogView) -> Result<Vec<Mem
 fn compactions_of(
     rows: &mut dyn RowStore,
     log: &mut dyn LogView,
-) -> Result<Vec<CompactionRecord>, StoreFault> {
+) -> Result<Vec<OrchestratorCompactionArtifactRecord>, StoreFault> {
     let mut found = Vec::new();
     for session in (0..2).map(compacted_session) {
         found.extend(compactions::of_session(rows, log, session)?);
@@ -339,7 +339,7 @@ fn compactions_of(
     Ok(found)
 }
 
-fn expected_compactions(oracle: &FamilyOracle) -> Vec<CompactionRecord> {
+fn expected_compactions(oracle: &FamilyOracle) -> Vec<OrchestratorCompactionArtifactRecord> {
     let mut expected = Vec::new();
     for session in (0..2).map(compacted_session) {
         let of_session = oracle.compactions.iter().filter(|one| one.session() == session);
@@ -572,8 +572,7 @@ fn named_again(entropy: &FixedEntropy, seq: Seq, step: u64) -> Vec<NewEntry> {
                 SessionEvent::BookmarkRemoved(_)
                     | SessionEvent::ResponseDeleted { .. }
                     | SessionEvent::CompactionReverted(_)
-            )
-                | JournalEvent::Policy(PolicyEvent::ProjectRulesWithdrawn(_))
+            ) | JournalEvent::Policy(PolicyEvent::ProjectRulesWithdrawn(_))
                 | JournalEvent::Memory(_)
         );
         let principal = samples::principal(if removes { below(2) } else { 0 }.into());

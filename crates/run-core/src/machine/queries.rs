@@ -33,10 +33,7 @@ impl RunStateMachine {
     /// before it.
     #[must_use]
     pub fn is_begun_by(event: &TapeEvent) -> bool {
-        matches!(
-            event,
-            TapeEvent::Model(ModelEvent::Requested(_)) | TapeEvent::Run(RunEvent::ReferencesExpanded(_))
-        )
+        event.begins_run()
     }
 
     /// Returns the functions of the client.

@@ -19,6 +19,7 @@ mod jobs;
 mod bookmarks;
 mod project_rules;
 mod recall;
+mod compaction;
 mod references;
 mod deleted_responses;
 mod cancel;

@@ -5,7 +5,7 @@ use palyra_journal_core::families::entries_about_run;
 use palyra_journal_core::family::QueryFamilies;
 use palyra_ports::{AppendTape, NewEntry};
 use palyra_types::compaction::{
-    CompactedSpan, Compaction, CompactionCause, CompactionRecord, SummaryAuthor,
+    CompactedSpan, CompactionCause, OrchestratorCompactionArtifactRecord, SessionCompaction, SummaryAuthor,
 };
 use palyra_types::event::{ContentDigest, SessionEvent};
 use palyra_types::session::SessionRef;
@@ -17,8 +17,8 @@ use super::samples::{self, SampleRun, append};
 
 /// Makes a compaction of one span of a session.
 #[must_use]
-pub fn compaction(session: SessionId, first: u64, last: u64, summary: &str) -> Compaction {
-    Compaction {
+pub fn compaction(session: SessionId, first: u64, last: u64, summary: &str) -> SessionCompaction {
+    SessionCompaction {
         session,
         spans: vec![CompactedSpan { session, first: Seq(first), last: Seq(last) }],
         first_run: RunId::from_parts(3, 1),
@@ -43,7 +43,11 @@ async fn tell<F: JournalFactory>(journal: &F::Journal, principal: PrincipalId, e
     journal.append(append(vec![entry])).await.unwrap().first_seq
 }
 
-async fn made<F: JournalFactory>(journal: &F::Journal, principal: PrincipalId, made: Compaction) -> Seq {
+async fn made<F: JournalFactory>(
+    journal: &F::Journal,
+    principal: PrincipalId,
+    made: SessionCompaction,
+) -> Seq {
     tell::<F>(journal, principal, SessionEvent::Compacted(Box::new(made))).await
 }
 
@@ -52,7 +56,7 @@ async fn newest<F: JournalFactory>(
     session: SessionRef,
     since: Option<Seq>,
 ) -> Option<String> {
-    let found: Option<CompactionRecord> =
+    let found: Option<OrchestratorCompactionArtifactRecord> =
         journal.query(move |rows, log| in_force(rows, log, session, since)).await.unwrap();
     found.map(|record| record.made.summary.into_exposed())
 }
@@ -60,8 +64,10 @@ async fn newest<F: JournalFactory>(
 /// The newest compaction of a session holds until its principal takes it back or it is erased; then the one before it does.
 pub async fn the_newest_compaction_holds_until_it_is_reverted_or_erased<F: JournalFactory>(factory: &F) {
     let journal = factory.make();
-    let (me, other) = (samples::principal(0), samples::principal(1));
-    let (mine, theirs) = (samples::session(me, 1), samples::session(other, 1));
+    let me = samples::principal(0);
+    let other = samples::principal(1);
+    let mine = samples::session(me, 1);
+    let theirs = samples::session(other, 1);
     assert_eq!(newest::<F>(&journal, mine, None).await, None);
     let first = made::<F>(&journal, me, compaction(mine.id, 100, 120, "first")).await;
     made::<F>(&journal, other, compaction(theirs.id, 100, 120, "of the other")).await;
@@ -69,7 +75,11 @@ pub async fn the_newest_compaction_holds_until_it_is_reverted_or_erased<F: Journ
     let third = made::<F>(&journal, me, compaction(mine.id, 100, 160, "third")).await;
     assert_eq!(newest::<F>(&journal, mine, None).await.as_deref(), Some("third"));
     assert_eq!(newest::<F>(&journal, mine, Some(Seq(99))).await.as_deref(), Some("third"));
-    assert_eq!(newest::<F>(&journal, mine, Some(Seq(100))).await, None, "a reset hides what it was made from");
+    assert_eq!(
+        newest::<F>(&journal, mine, Some(Seq(100))).await,
+        None,
+        "a reset hides what it was made from"
+    );
     tell::<F>(&journal, other, SessionEvent::CompactionReverted(third)).await;
     assert_eq!(newest::<F>(&journal, mine, None).await.as_deref(), Some("third"), "only its own principal");
     for _ in 0..2 {
@@ -104,7 +114,7 @@ pub async fn a_compaction_is_erased_with_every_run_that_it_covers<F: JournalFact
     let branch = samples::session(me, 9);
     let old = made::<F>(&journal, me, compaction(session.id, first_seqs[0], first_seqs[0] + 1, "old")).await;
     let both = made::<F>(&journal, me, compaction(session.id, first_seqs[0], first_seqs[1], "both")).await;
-    let inherited = Compaction {
+    let inherited = SessionCompaction {
         session: branch.id,
         ..compaction(session.id, first_seqs[0], first_seqs[0], "of a branch")
     };

@@ -26,15 +26,8 @@ impl EraseJournal for MemoryJournal {
     fn find(&self, subject: ErasureSubject) -> BoxFuture<'static, Result<ErasurePlan, ReadError>> {
         let mut state = self.lock();
         let covered = covered_runs(&mut state, subject);
-        let sums_up = |entry: &MemoryEntry| match &entry.new.event {
-            JournalEvent::Session(SessionEvent::Compacted(made)) => covered.iter().any(|run| {
-                run.principal == entry.new.principal
-                    && made.spans.iter().any(|span| span.covers(run.session, run.first_seq))
-            }),
-            _ => false,
-        };
         let wanted = |entry: &MemoryEntry| match subject {
-            _ if sums_up(entry) => true,
+            _ if sums_up(entry, &covered) => true,
             ErasureSubject::Run(run) => {
                 entry.new.run.is_some_and(|(own, _)| own == run) || says_of(entry, run)
             }
@@ -82,6 +75,15 @@ fn covered_runs(state: &mut JournalState, subject: ErasureSubject) -> Vec<RunRec
     });
     let runs: BTreeSet<RunId> = concerned.filter_map(|entry| entry.new.run.map(|(run, _)| run)).collect();
     runs.into_iter().filter_map(|run| state.run(run)).collect()
+}
+
+/// Returns whether an entry is a compaction of one of these runs.
+fn sums_up(entry: &MemoryEntry, runs: &[RunRecord]) -> bool {
+    let JournalEvent::Session(SessionEvent::Compacted(made)) = &entry.new.event else { return false };
+    runs.iter().any(|run| {
+        run.principal == entry.new.principal
+            && made.spans.iter().any(|span| span.covers(run.session, run.first_seq))
+    })
 }
 
 /// Returns whether an entry outside of tapes says what became of an effect of a run, or what was learned from it.

@@ -2,7 +2,7 @@
 //!
 //! Owns the variants and their fields; stored numbers are in the registry of kinds, not here.
 
-use crate::compaction::Compaction;
+use crate::compaction::SessionCompaction;
 use crate::content_walk::ContentClass::{Identity, Prose};
 use crate::content_walk::content_rows;
 use crate::session::BranchPoint;
@@ -51,7 +51,7 @@ pub enum SessionEvent {
     /// The bookmark of an entry was removed.
     BookmarkRemoved(Seq),
     /// Older runs of the conversation were summed up.
-    Compacted(Box<Compaction>),
+    Compacted(Box<SessionCompaction>),
     /// The compaction of an entry is not read any more.
     CompactionReverted(Seq),
     /// The response that a run made for a client is no longer found by its id; the run stays.

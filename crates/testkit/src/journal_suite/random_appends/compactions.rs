@@ -3,7 +3,7 @@
 use palyra_journal_core::families::compactions;
 use palyra_journal_core::family::{QueryFamilies, ReadFamilies};
 use palyra_types::compaction::{
-    CompactedSpan, Compaction, CompactionCause, CompactionRead, SummaryAuthor, SummaryRefusal,
+    CompactedSpan, CompactionCause, CompactionRead, SessionCompaction, SummaryAuthor, SummaryRefusal,
 };
 use palyra_types::event::ContentDigest;
 use palyra_types::session::SessionRef;
@@ -12,13 +12,13 @@ use palyra_types::{Redacted, RunId, Seq, SessionId};
 use super::{RandomAppends, exposed};
 
 impl RandomAppends {
-    pub(super) fn compaction(&mut self, session: SessionId) -> Compaction {
+    pub(super) fn compaction(&mut self, session: SessionId) -> SessionCompaction {
         let spans = (0..self.below(3)).map(|_| CompactedSpan {
             session,
             first: Seq(self.below(40)),
             last: Seq(self.below(90)),
         });
-        Compaction {
+        SessionCompaction {
             session,
             spans: spans.collect(),
             first_run: RunId::from_parts(3, self.below(9).into()),
