@@ -90,7 +90,7 @@ async fn read(ports: &ConversationPorts, run: RunId, upto: Option<TapeSeq>) -> R
     let mut zone = None;
     let mut ended = Seq::default();
     let mut begun_at = None;
-    let mut session = SessionId::default();
+    let mut session = None;
     let mut asked = None;
     let mut taints = TaintsRead::default();
     let mut last = TapeSeq::default();
@@ -111,7 +111,7 @@ async fn read(ports: &ConversationPorts, run: RunId, upto: Option<TapeSeq>) -> R
             if entry.event.begins_run() {
                 begun_at.get_or_insert(entry.seq);
             }
-            session = entry.session;
+            session.get_or_insert(entry.session);
             if let TapeEvent::Model(event) = &entry.event {
                 AskedModel::take(&mut asked, event);
             }
@@ -123,7 +123,9 @@ async fn read(ports: &ConversationPorts, run: RunId, upto: Option<TapeSeq>) -> R
             break 'pages;
         }
     }
-    let first_seq = first.ok_or(ReadError::Corrupt { seq: 0 })?;
+    let (Some(first_seq), Some(session)) = (first, session) else {
+        return Err(ReadError::Corrupt { seq: 0 });
+    };
     let messages = transcript.messages(&zone.unwrap_or(TimeZone::UTC)).into();
     let past = PastRun { first_seq, ended, messages };
     Ok(ReadRun { run, session, past, begun_at, taints: taints.taints(), asked })

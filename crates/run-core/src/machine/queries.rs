@@ -3,7 +3,7 @@
 //! Owns no state: all is read from the machine's parts.
 
 use palyra_types::approval::ApprovalDecision;
-use palyra_types::event::{ModelEvent, RunEvent, TapeEvent};
+use palyra_types::event::TapeEvent;
 use palyra_types::tool::{Taints, ToolConduct};
 use palyra_types::{ApprovalId, EffectId, PrincipalId, Redacted, SessionId, TapeSeq, Timestamp};
 
