@@ -118,12 +118,6 @@ impl SessionHistory {
         earlier
     }
 
-    /// Returns the latest reset.
-    #[must_use]
-    pub fn latest_reset(&self) -> Option<Seq> {
-        self.resets.last().copied()
-    }
-
     /// Returns the runs that could not be read and are left out.
     #[must_use]
     pub fn unreadable(&self) -> &[RunId] {

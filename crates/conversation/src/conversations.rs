@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use palyra_admin::AdminError;
 use palyra_context::compaction::{CompactionSource, CompactionTask, older_runs, request_bytes_max};
 use palyra_context::session_history::{PriorContext, size_of};
-use palyra_journal_core::families::compactions;
+use palyra_journal_core::families::{compactions, sessions};
 use palyra_journal_core::family::QueryFamilies;
 use palyra_ports::{AppendClass, NewEntry, ReadError};
 use palyra_types::access::ActorIdentity;
@@ -182,8 +182,12 @@ impl ConversationsHandle {
     }
 
     /// Lets a run that is about to be accepted read the summary in force. Without an answer of the journal it reads none.
-    pub async fn give(&self, session: SessionRef, since: Option<Seq>, started: &mut RunStarted) {
-        match self.newest(session, since).await {
+    pub async fn give(&self, session: SessionRef, started: &mut RunStarted) {
+        let reading = self.ports.families.query(move |rows, log| {
+            let record = sessions::record(rows, session)?;
+            compactions::in_force(rows, log, session, record.and_then(|record| record.reset_at))
+        });
+        match reading.await {
             Ok(None) => {}
             Ok(Some(OrchestratorCompactionArtifactRecord { seq, made, .. })) => {
                 started.compaction = Some(CompactionRead { compaction: seq, upto: made.upto() });

@@ -50,8 +50,6 @@ struct SpanFacts {
 
 const OF_SESSION: usize = 0;
 const OF_PRINCIPAL: usize = 1;
-/// Rows behind the newest one that are looked at for one in force.
-const LOOKED_AT_MAX: usize = 64;
 
 fn of_principal(principal: PrincipalId) -> IndexKey {
     IndexKey::new().bytes(&principal.to_bytes())
@@ -152,7 +150,7 @@ pub fn in_force(
 ) -> Result<Option<OrchestratorCompactionArtifactRecord>, StoreFault> {
     let range = KeyRange::of_prefix(key(session));
     let newest_first =
-        scan_rows::<CompactionFamily>(rows, OF_SESSION, range, ScanOrder::Descending, LOOKED_AT_MAX)?;
+        scan_rows::<CompactionFamily>(rows, OF_SESSION, range, ScanOrder::Descending, usize::MAX)?;
     for (id, row) in newest_first.into_iter().filter(|(_, row)| row.reverted.is_none()) {
         let record = logged(log, id, &row)?;
         if record.is_usable(since) {

@@ -307,10 +307,9 @@ impl SessionActor {
         if !admitted.resets() {
             let Some(loaded) = &self.loaded else { return };
             let taints = loaded.history.seen_by(None).taints;
-            let since = loaded.history.latest_reset();
             let started = &mut admitted.spec.started;
             started.taints = started.taints.with(taints);
-            self.engine.conversations.give(self.session, since, started).await;
+            self.engine.conversations.give(self.session, started).await;
         }
         let Some(loaded) = &self.loaded else { return };
         let key = admitted.spec.started.idempotency;

@@ -233,11 +233,11 @@ async fn a_run_has_the_labels_of_what_its_summary_was_made_from() {
         root: "/home".into(),
         taints: Taints::WEB,
     };
-    let (text, reach) = ("The tower is tall.".into(), MemoryReach::Everywhere);
+    let (text, reach) = ("My daughter is allergic to peanuts.".into(), MemoryReach::Everywhere);
     let draft = MemoryDraft { text, reach, lifetime: None, replaces: None };
     UseMemories::save(&rig.gateway.admin.memories, call, draft).await.unwrap();
     rig.configure(|config| config.recalls_memory = true);
-    let (first, ..) = ask(&rig, "How tall is the tower?").await;
+    let (first, ..) = ask(&rig, "What is my daughter allergic to?").await;
     assert!(first.taints.has(Taints::WEB), "it was given what was learned from the web");
     rig.configure(|config| config.recalls_memory = false);
     talk(&rig, 1..9).await;

@@ -20,6 +20,7 @@ mod bookmarks;
 mod project_rules;
 mod recall;
 mod compaction;
+mod compaction_long;
 mod references;
 mod deleted_responses;
 mod cancel;
