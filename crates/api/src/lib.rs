@@ -38,6 +38,7 @@ mod models;
 mod add_model;
 mod usage;
 mod people;
+mod compactions;
 mod memory;
 mod tokens;
 mod console_links;

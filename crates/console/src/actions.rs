@@ -69,6 +69,13 @@ pub(crate) const ACTIONS: &[ConsoleAction] = &[
         refused: RefusedForm::Reason,
     },
     ConsoleAction {
+        path: "/console/sessions/{session_id}/compactions/{compaction}/revert",
+        title: "Not taken back",
+        operation: "RevertCompaction",
+        perform: |call, _| revert_compaction(call).boxed(),
+        refused: RefusedForm::Reason,
+    },
+    ConsoleAction {
         path: "/console/runs/{run_id}/revise",
         title: "Not sent",
         operation: "StartRun",
@@ -170,6 +177,13 @@ async fn undo(call: Arc<ScreenCall>) -> Result<String, ApiError> {
     let run_id = call.param("run_id");
     call.call(v1::UndoRunRequest { run_id: run_id.clone() }).await?;
     Ok(format!("/console/runs/{run_id}/undo"))
+}
+
+async fn revert_compaction(call: Arc<ScreenCall>) -> Result<String, ApiError> {
+    let session_id = call.param("session_id");
+    let compaction = call.param("compaction").parse().unwrap_or_default();
+    call.call(v1::RevertCompactionRequest { session_id: session_id.clone(), compaction }).await?;
+    Ok(format!("/console/sessions/{session_id}"))
 }
 
 async fn revoke(call: Arc<ScreenCall>) -> Result<String, ApiError> {

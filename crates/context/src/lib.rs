@@ -25,4 +25,8 @@ pub mod project_files;
 
 pub mod recalled_memories;
 
+pub mod compaction;
+
+pub mod session_summary;
+
 pub mod references;

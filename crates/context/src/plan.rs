@@ -67,6 +67,7 @@ fn rule(source: ContextSource) -> DropRule {
         | ContextSource::Tools
         | ContextSource::Input => DropRule::Never,
         ContextSource::Rounds => DropRule::OldestFirst { priority: 90 },
+        ContextSource::Summary => DropRule::OldestFirst { priority: 70 },
         ContextSource::ProjectFiles => DropRule::OldestFirst { priority: 60 },
         ContextSource::Memory => DropRule::OldestFirst { priority: 50 },
         ContextSource::History => DropRule::OldestFirst { priority: 30 },

@@ -22,6 +22,8 @@ pub const ANSWER_TOKENS_MAX: u64 = 8_192;
 pub struct PastRun {
     /// The journal seq of its first entry.
     pub first_seq: Seq,
+    /// The journal seq of its last entry, or of the last one that is shared.
+    pub ended: Seq,
     /// Its messages, calls and results paired.
     pub messages: std::sync::Arc<[ChatMessage]>,
 }

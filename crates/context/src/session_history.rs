@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use palyra_types::run::InputDelivery;
 use palyra_types::tool::Taints;
-use palyra_types::{RunId, Seq};
+use palyra_types::{Redacted, RunId, Seq};
 
 use crate::prompt::PastRun;
 
@@ -24,8 +24,6 @@ pub const RESETS_MAX: usize = 64;
 pub struct VisibleRun {
     /// Its messages.
     pub run: PastRun,
-    /// The journal seq of its last entry, or of the last one that is shared.
-    pub ended: Seq,
     /// Whether it was begun before runs that had been accepted earlier, and so is seen by them.
     pub overtakes: OvertakesEarlier,
     /// What it had read at its end, with what came before it.
@@ -44,6 +42,10 @@ pub enum OvertakesEarlier {
 /// What a run knows of those before it.
 #[derive(Debug, Clone, Default)]
 pub struct PriorContext {
+    /// The reset in force for it.
+    pub since: Option<Seq>,
+    /// The summary of those that are not among them.
+    pub summary: Option<Redacted<String>>,
     /// What it sees of them, oldest first.
     pub runs: Vec<PastRun>,
     /// What they had read.
@@ -64,7 +66,7 @@ impl SessionHistory {
     /// Makes a history of what was read: runs in any order, resets in order, and runs that are left out.
     #[must_use]
     pub fn of(mut runs: Vec<VisibleRun>, resets: Vec<Seq>, unreadable: Vec<RunId>) -> Self {
-        runs.sort_by_key(|past| past.ended);
+        runs.sort_by_key(|past| past.run.ended);
         let mut history = Self { resets, unreadable, ..Self::default() };
         runs.into_iter().for_each(|past| history.push(past));
         history
@@ -76,7 +78,7 @@ impl SessionHistory {
         if past.run.messages.is_empty() || self.runs.iter().any(known) {
             return;
         }
-        let at = self.runs.partition_point(|(other, _)| other.ended < past.ended);
+        let at = self.runs.partition_point(|(other, _)| other.run.ended < past.run.ended);
         let bytes = size_of(&past.run);
         self.bytes += bytes;
         self.runs.insert(at, (past, bytes));
@@ -108,7 +110,7 @@ impl SessionHistory {
             since.is_none_or(|since| past.run.first_seq > since)
                 && (is_before(past.run.first_seq, accepted) || past.overtakes == OvertakesEarlier::Yes)
         };
-        let mut earlier = PriorContext::default();
+        let mut earlier = PriorContext { since, ..PriorContext::default() };
         for (past, _) in self.runs.iter().filter(|(past, _)| seen(past)) {
             earlier.runs.push(past.run.clone());
             earlier.taints = earlier.taints.with(past.taints);
@@ -152,8 +154,9 @@ mod tests {
 
     fn past(first_seq: u64, bytes: usize) -> VisibleRun {
         let text = palyra_types::Redacted::cleaned("x".repeat(bytes));
-        let run = PastRun { first_seq: Seq(first_seq), messages: [ChatMessage::user(text)].into() };
-        VisibleRun { run, ended: Seq(first_seq * 10), overtakes: OvertakesEarlier::No, taints: Taints::NONE }
+        let (ended, messages) = (Seq(first_seq * 10), [ChatMessage::user(text)].into());
+        let run = PastRun { first_seq: Seq(first_seq), ended, messages };
+        VisibleRun { run, overtakes: OvertakesEarlier::No, taints: Taints::NONE }
     }
 
     fn seen(history: &SessionHistory, accepted: Option<u64>) -> Vec<u64> {
@@ -166,7 +169,9 @@ mod tests {
         for first_seq in [5, 3, 9, 3, 5] {
             history.push(past(first_seq, 10));
         }
-        history.push(VisibleRun { ended: Seq(1), ..past(20, 10) });
+        let mut first = past(20, 10);
+        first.run.ended = Seq(1);
+        history.push(first);
         assert_eq!(seen(&history, None), [20, 3, 5, 9]);
         assert_eq!(history.bytes, 40);
     }

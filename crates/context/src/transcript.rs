@@ -35,6 +35,11 @@ const OUTCOME_UNKNOWN: &str = "it is not known whether this call took effect; do
 const ERASED_TOOL: &str = "erased_tool";
 const ERASED_INPUT: &str = "(this message was erased)";
 
+/// Returns whether the result of a call says that its outcome is not known.
+pub(crate) fn is_open_outcome(result: &str) -> bool {
+    result.starts_with(OUTCOME_UNKNOWN) || result.starts_with(NOT_RECORDED)
+}
+
 /// Gathers the events of one run, in order.
 #[derive(Debug, Clone)]
 pub struct Transcript {

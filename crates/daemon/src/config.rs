@@ -200,6 +200,12 @@ impl Config {
         self.text("prices.file")
     }
 
+    /// Returns whether older runs of sessions are summed up without being asked.
+    #[must_use]
+    pub fn compacts(&self) -> bool {
+        !matches!(self.values.get("compaction.automatic"), Some((ConfigValue::Bool(false), _)))
+    }
+
     /// Returns the default model; empty when none is named.
     #[must_use]
     pub fn default_model(&self) -> &str {

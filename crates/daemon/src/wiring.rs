@@ -116,6 +116,7 @@ pub(crate) fn snapshot(config: &Config, prices: &PublishedPrices) -> GatewayRunt
         time_zone: machine_time_zone().into(),
         recalls_memory: config.recalls_memory(),
         prices: prices.configured_catalogue(),
+        compacts: config.compacts(),
         ..GatewayRuntimeConfigSnapshot::default()
     }
 }

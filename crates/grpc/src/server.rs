@@ -13,6 +13,7 @@ use palyra_wire::v1::admin_service_server::AdminServiceServer;
 use palyra_wire::v1::agents_service_server::AgentsServiceServer;
 use palyra_wire::v1::approvals_service_server::ApprovalsServiceServer;
 use palyra_wire::v1::budget_service_server::BudgetServiceServer;
+use palyra_wire::v1::compaction_service_server::CompactionServiceServer;
 use palyra_wire::v1::components_service_server::ComponentsServiceServer;
 use palyra_wire::v1::effects_service_server::EffectsServiceServer;
 use palyra_wire::v1::erasure_service_server::ErasureServiceServer;
@@ -178,6 +179,7 @@ fn routes(
         .add_service(EffectsServiceServer::new(all.clone()).max_decoding_message_size(bytes_max))
         .add_service(PeopleServiceServer::new(all.clone()).max_decoding_message_size(bytes_max))
         .add_service(BudgetServiceServer::new(all.clone()).max_decoding_message_size(bytes_max))
+        .add_service(CompactionServiceServer::new(all.clone()).max_decoding_message_size(bytes_max))
         .add_service(MemoryServiceServer::new(all.clone()).max_decoding_message_size(bytes_max))
         .add_service(PolicyServiceServer::new(all.clone()).max_decoding_message_size(bytes_max))
         .add_service(ComponentsServiceServer::new(all.clone()).max_decoding_message_size(bytes_max))

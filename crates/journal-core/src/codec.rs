@@ -26,6 +26,7 @@ mod proof_entries;
 mod run_entries;
 mod sampling;
 mod session_entries;
+mod compaction_entries;
 mod component_entries;
 mod skill_entries;
 mod tool_entries;

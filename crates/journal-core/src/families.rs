@@ -18,6 +18,7 @@ pub mod project_rules;
 pub mod memories;
 pub mod budgets;
 pub mod budget_accounts;
+pub mod compactions;
 pub mod undos;
 pub mod input_keys;
 
@@ -30,6 +31,7 @@ pub mod sessions;
 
 pub mod id_query;
 
+use palyra_types::session::SessionRef;
 use palyra_types::{RunId, Seq};
 
 use crate::family::registry::families;
@@ -52,6 +54,7 @@ families! {
     memories: memories::MemoryFamily,
     budgets: budgets::BudgetFamily,
     budget_accounts: budget_accounts::BudgetAccountFamily,
+    compactions: compactions::CompactionFamily,
     undos: undos::UndoFamily,
     input_keys: input_keys::InputKeyFamily,
     stored_grants: stored_grants::StoredGrantFamily,
@@ -64,7 +67,8 @@ families! {
 /// What an index is called whose keys begin with a run: the entries that made its rows are erased with that run.
 const ABOUT_RUN: &str = "of_run";
 
-/// Returns the entries outside of a tape that are about its run: those that made rows of an index called `of_run`.
+/// Returns the entries outside of a tape that are about its run: those that made rows of an index called `of_run`, and the
+/// compactions that cover it.
 ///
 /// # Errors
 /// [`StoreFault`] when the store fails.
@@ -75,6 +79,10 @@ pub fn entries_about_run(store: &mut dyn RowStore, run: RunId) -> Result<Vec<Seq
         let range = KeyRange::of_prefix(IndexKey::new().bytes(&run.to_bytes()));
         let scan = RowScan { index, range, after: None, order: ScanOrder::Ascending, limit: usize::MAX };
         found.extend(scan_pages(store, table, scan)?.into_iter().map(|scanned| Seq::from(scanned.row.id)));
+    }
+    if let Some(record) = runs::record(store, run)? {
+        let session = SessionRef { principal: record.principal, id: record.session };
+        found.extend(compactions::covering(store, session, record.first_seq)?);
     }
     found.sort_unstable();
     Ok(found)

@@ -9,3 +9,5 @@ pub mod codec;
 pub mod family;
 
 pub mod families;
+
+pub mod seq_ranges;

@@ -6,7 +6,6 @@
 //! is marked as owed until it is done, and may be repeated. Begin at `write::erasure`.
 
 mod find;
-mod ranges;
 mod secrets;
 
 mod take_out;
@@ -21,6 +20,6 @@ mod slack;
 pub(crate) use cover::{ErasedCover, names_earlier_only};
 pub(crate) use find::{bounds, find, plan_of};
 pub(crate) use overwrite::{SpanOverwriter, WipeError};
-pub(crate) use ranges::joined;
+pub(crate) use palyra_journal_core::seq_ranges::joined;
 pub(crate) use secrets::find_secrets;
 pub(crate) use take_out::{TakenOut, take_out_named};

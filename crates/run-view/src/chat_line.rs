@@ -5,7 +5,7 @@ use palyra_types::reserved_names::RESERVED_TOOL_NAMES;
 use palyra_wire::v1::InputDelivery;
 
 /// The commands: word, what follows it, what it does.
-const COMMANDS: [(&str, &str, &str); 14] = [
+const COMMANDS: [(&str, &str, &str); 15] = [
     ("/help", "", "this list"),
     ("/status", "", "which session and model this is"),
     ("/model", "[NAME]", "which models there are; with a name, who answers now"),
@@ -15,6 +15,7 @@ const COMMANDS: [(&str, &str, &str); 14] = [
     ("/interrupt", "TEXT", "cancel the active run and say this; so does !TEXT"),
     ("/cancel", "", "cancel the active run; Ctrl-C does too, and twice leaves"),
     ("/reset", "", "begin a fresh context; nothing is deleted"),
+    ("/compact", "", "sum up the older part, so that more of the window is left"),
     ("/undo", "[RUN]", "take back the changes of files by the last run, or by RUN"),
     ("/branch", "[SEQ|here]", "go on in a new session from an entry; alone, list entries"),
     ("/sessions", "[NAME]", "the latest sessions; go on in one, or search for a word"),
@@ -23,12 +24,13 @@ const COMMANDS: [(&str, &str, &str); 14] = [
 ];
 
 /// Command lines of `palyra` by their first words, and the command that is for the same in a chat.
-const SHELL_FORMS: [(&str, &str); 11] = [
+const SHELL_FORMS: [(&str, &str); 12] = [
     ("runs undo", "/undo"),
     ("undo", "/undo"),
     ("approve", "/approve"),
     ("sessions branch", "/branch"),
     ("sessions reset", "/reset"),
+    ("sessions compact", "/compact"),
     ("sessions list", "/sessions"),
     ("chat", "/sessions"),
     ("runs cancel", "/cancel"),
@@ -48,6 +50,8 @@ pub enum ChatLine<'a> {
     Quit,
     /// Begins a fresh context.
     Reset,
+    /// Sums up the older runs.
+    Compact,
     /// Shows the session and the model.
     Status,
     /// Cancels the active run.
@@ -98,6 +102,7 @@ pub fn read_chat_line(line: &str) -> ChatLine<'_> {
         ("/help" | "/?", _) => ChatLine::Help,
         ("/quit" | "/exit" | "/q", _) => ChatLine::Quit,
         ("/reset" | "/new", _) => ChatLine::Reset,
+        ("/compact", _) => ChatLine::Compact,
         ("/status", _) => ChatLine::Status,
         ("/cancel", _) => ChatLine::Cancel,
         ("/approve" | "/answer", _) => ChatLine::Approve,
@@ -157,6 +162,7 @@ mod tests {
         for (line, expect) in [
             ("  ", ChatLine::Nothing),
             ("/help", ChatLine::Help),
+            ("/compact", ChatLine::Compact),
             ("/quit ", ChatLine::Quit),
             ("/reset", ChatLine::Reset),
             ("/status", ChatLine::Status),

@@ -6,6 +6,7 @@
 mod answer;
 mod approval;
 mod chat_line;
+mod compaction_view;
 mod effect_row;
 mod entry_table;
 mod erasure_words;
@@ -40,6 +41,7 @@ pub use budget_words::{BudgetWords, budget_amount, budget_request};
 pub use chat_line::{
     ChatLine, chat_command_of, chat_command_rest, chat_help, read_chat_line, suggest_in_chat,
 };
+pub use compaction_view::{compaction_lines, compaction_note};
 pub use deferred_output::DeferredOutput;
 pub use effect_row::effect_row;
 pub use entry_table::entry_table;

@@ -27,6 +27,8 @@ pub struct GatewayRuntimeConfigSnapshot {
     pub recalls_memory: bool,
     /// What models cost; without it no model has a price.
     pub prices: Option<Arc<PriceCatalogue>>,
+    /// Whether older runs of sessions are summed up without being asked.
+    pub compacts: bool,
     /// Silence on a stream after which a heartbeat is sent.
     pub heartbeat: Duration,
 }
@@ -48,6 +50,7 @@ impl Default for GatewayRuntimeConfigSnapshot {
             time_zone: "".into(),
             recalls_memory: false,
             prices: None,
+            compacts: false,
             heartbeat: Duration::from_secs(10),
         }
     }

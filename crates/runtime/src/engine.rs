@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use palyra_admin::AdminViews;
 use palyra_background::Drain;
+use palyra_conversation::{CompactionWatch, ConversationsHandle};
 use tokio::sync::watch;
 
 use crate::config::GatewayRuntimeConfigSnapshot;
@@ -20,6 +21,10 @@ pub(crate) struct Engine {
     /// What runs are given.
     pub(crate) runs: Arc<RunContext>,
     pub(crate) views: AdminViews,
+    /// The earlier parts of conversations.
+    pub(crate) conversations: ConversationsHandle,
+    /// The sessions whose runs ended lately.
+    pub(crate) compaction_watch: CompactionWatch,
     pub(crate) hub: TapeHub,
     pub(crate) drain: Drain,
     pub(crate) config: watch::Receiver<Arc<GatewayRuntimeConfigSnapshot>>,
@@ -32,6 +37,8 @@ impl Engine {
         Self {
             ports,
             views: runs.views.clone(),
+            conversations: runs.ports.conversations.clone(),
+            compaction_watch: CompactionWatch::default(),
             hub: runs.hub.clone(),
             drain: runs.drain.clone(),
             config: runs.ports.config.clone(),

@@ -122,6 +122,7 @@ pub async fn start_with_policy(
     tracing::info!(runs = recovered, "open runs taken up");
     background.spawn(ApprovalExpiry::new(Arc::clone(&engine), sessions.clone()));
     background.spawn(budget_waits(&engine, &sessions));
+    background.spawn(engine.compaction_watch.task(engine.conversations.clone()));
     background.spawn(ShadowCounting::new(Arc::clone(&views.shadow)));
     let tapes = TapeHandle::new(Arc::clone(&ports), hub.clone());
     let zones = Arc::clone(&engine.runs.ports.zones);

@@ -13,6 +13,7 @@ use palyra_admin::memories::ZoneOf;
 use palyra_admin::{AdminViews, tools_left};
 use palyra_background::Drain;
 use palyra_context::clock_words::zone_named;
+use palyra_conversation::{ConversationPorts, ConversationsHandle, ZoneOf};
 use palyra_policy::ActiveSkill;
 use palyra_ports::maintain_journal::JournalHealth;
 use palyra_ports::{
@@ -65,6 +66,8 @@ pub(crate) struct RunPorts {
     pub(crate) entropy: Arc<dyn Entropy>,
     /// The time zone of each principal: its own, or the one of the configuration.
     pub(crate) zones: ZoneOf,
+    /// The earlier parts of conversations.
+    pub(crate) conversations: ConversationsHandle,
     /// Only its state is read.
     maintain: Arc<dyn MaintainJournal>,
 }
@@ -207,6 +210,19 @@ impl RunContext {
 }
 
 impl RuntimePorts {
+    fn for_conversations(&self, zone_of: ZoneOf) -> ConversationPorts {
+        ConversationPorts {
+            recorder: self.recorder.clone(),
+            tapes: Arc::clone(&self.tapes),
+            families: Arc::clone(&self.families),
+            redactor: Arc::clone(&self.redactor),
+            clock: Arc::clone(&self.clock),
+            entropy: Arc::clone(&self.entropy),
+            models: self.models.clone(),
+            zone_of,
+        }
+    }
+
     /// Returns what runs need of it.
     fn for_runs(
         &self,
@@ -214,6 +230,7 @@ impl RuntimePorts {
         zones: ZoneOf,
     ) -> RunPorts {
         RunPorts {
+            conversations: ConversationsHandle::new(self.for_conversations(Arc::clone(&zones))),
             recorder: self.recorder.clone(),
             tapes: Arc::clone(&self.tapes),
             tools: Arc::clone(&self.tools),

@@ -28,12 +28,11 @@ mod repeated;
 
 pub(crate) mod steering;
 
-mod past;
-
 mod loaded;
 
-mod history;
+mod compactions;
 
+pub use compactions::SessionCompactions;
 pub use handle::SessionsHandle;
 pub(crate) use loaded::needs_driving;
 pub use palyra_attachments::session_request as request;

@@ -20,6 +20,7 @@ use palyra_ports::read_usage::UsageReport;
 use palyra_types::access::{AccessScope, PrincipalRecord, Role, TokenRecord};
 use palyra_types::agent::AgentRecord;
 use palyra_types::approval::{ApprovalRecord, StoredGrantRecord};
+use palyra_types::compaction::OrchestratorCompactionArtifactRecord;
 use palyra_types::component::{ComponentEvent, ComponentRecord};
 use palyra_types::effect::{EffectRecord, UndoRequested};
 use palyra_types::event::{
@@ -71,6 +72,8 @@ pub struct FamilyOracle {
     pub memories: Vec<MemoryRecord>,
     /// Budgets and their accounts.
     pub budgets: budgets::BudgetOracle,
+    /// Compactions in the order in which they were made, also those that were reverted.
+    pub compactions: Vec<OrchestratorCompactionArtifactRecord>,
     /// Undos without an end, oldest first.
     pub undos: Vec<UndoRequested>,
     /// Stored grants by id.
@@ -151,6 +154,23 @@ impl FamilyOracle {
             }
             JournalEvent::Session(SessionEvent::BookmarkRemoved(placed)) => {
                 self.bookmarks.retain(|seq, (owner, _)| seq != placed || *owner != entry.principal);
+            }
+            JournalEvent::Session(SessionEvent::Compacted(made)) => {
+                self.compactions.push(OrchestratorCompactionArtifactRecord {
+                    made: (**made).clone(),
+                    principal: entry.principal,
+                    seq: entry.seq,
+                    created: entry.time,
+                    reverted: None,
+                })
+            }
+            JournalEvent::Session(SessionEvent::CompactionReverted(made)) => {
+                let own = |one: &&mut OrchestratorCompactionArtifactRecord| {
+                    one.seq == *made && one.principal == entry.principal
+                };
+                for one in self.compactions.iter_mut().filter(own) {
+                    one.reverted = one.reverted.or(Some(entry.time));
+                }
             }
             JournalEvent::Session(SessionEvent::ResponseDeleted { run }) => {
                 self.deleted_responses.insert((entry.principal, *run));

@@ -96,6 +96,17 @@ pub enum TapeEvent {
 }
 
 impl TapeEvent {
+    /// Returns whether a queued run begins with this event: with its first model request, with the references that come
+    /// before it, or with a wait for a budget in its place.
+    #[must_use]
+    pub fn begins_run(&self) -> bool {
+        matches!(
+            self,
+            Self::Model(ModelEvent::Requested(_))
+                | Self::Run(RunEvent::ReferencesExpanded(_) | RunEvent::BudgetReached { .. })
+        )
+    }
+
     /// Returns whether a run may begin or end to wait for a person with this entry. Words of a model and printed output, which
     /// are most of a tape, change nothing about that.
     #[must_use]

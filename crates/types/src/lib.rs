@@ -36,6 +36,7 @@ pub mod attachment;
 pub mod budget;
 pub mod media_type;
 mod content_walk;
+pub mod compaction;
 pub mod component;
 pub mod context_reference;
 pub mod job;

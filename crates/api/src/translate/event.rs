@@ -152,6 +152,7 @@ fn run_started(started: &RunStarted) -> v1::RunStarted {
         sampling: sampling_options(&started.sampling),
         project_files: started.project_files.iter().map(project_file).collect(),
         recalled: started.recalled.iter().map(recalled_memory).collect(),
+        compaction: started.compaction.map_or(0, |read| read.compaction.0),
     }
 }
 
@@ -250,6 +251,7 @@ fn planned_source(planned: &PlannedSource) -> v1::ContextSourcePlan {
         ContextSource::ProjectRules => v1::ContextSource::ProjectRules,
         ContextSource::ProjectFiles => v1::ContextSource::ProjectFiles,
         ContextSource::Memory => v1::ContextSource::Memory,
+        ContextSource::Summary => v1::ContextSource::Summary,
     };
     let because = match planned.dropped_because {
         None => v1::ContextDropReason::Unspecified,

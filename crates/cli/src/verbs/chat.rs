@@ -37,7 +37,7 @@ use chat_session::ChatSession;
 use input::Input;
 use palyra_run_view::{
     ChatLine, EchoMode, SearchMatch, age, branch_origin, chat_command_of, chat_command_rest, chat_help,
-    read_chat_line,
+    compaction_note, read_chat_line,
 };
 use palyra_screen_text::clean_line;
 use palyra_screen_text::shell_word;
@@ -240,6 +240,7 @@ impl Chat<'_> {
                 Ok(())
             }
             ChatLine::Reset => self.reset().await,
+            ChatLine::Compact => self.compact().await,
             ChatLine::Undo(run) => self.undo(run).await,
             ChatLine::Branch(place) => self.branch(place).await,
             ChatLine::Sessions(name) => self.sessions(name).await,
@@ -291,7 +292,11 @@ impl Chat<'_> {
             }
             ChatLine::Approve => self.ask_again(drive).await,
             ChatLine::Cancel => drive.cancel(),
-            ChatLine::Reset | ChatLine::Undo(_) | ChatLine::Branch(_) | ChatLine::Sessions(_) => {
+            ChatLine::Reset
+            | ChatLine::Compact
+            | ChatLine::Undo(_)
+            | ChatLine::Branch(_)
+            | ChatLine::Sessions(_) => {
                 self.note(NoteKind::Bad, "a run is active; that goes once it is over, or after /cancel");
                 Ok(())
             }
@@ -370,6 +375,15 @@ impl Chat<'_> {
         };
         let note = format!("a fresh context begins; what was said before stays in the journal{before}");
         self.note(NoteKind::Good, &note);
+        Ok(())
+    }
+
+    /// Sums up the older runs of this session.
+    async fn compact(&mut self) -> Result<(), Failure> {
+        let session_id = self.chat_session.session().await?.session_id;
+        let request = v1::CompactSessionRequest { session_id };
+        let made = self.chat_session.client.call(request).await?.compaction.unwrap_or_default();
+        self.note(NoteKind::Good, &compaction_note(&made));
         Ok(())
     }
 

@@ -1,5 +1,6 @@
 //! `palyra sessions`: conversations.
 
+mod compact;
 pub(super) mod list;
 
 use clap::Subcommand;
@@ -57,6 +58,11 @@ pub(crate) enum SessionsVerb {
         #[arg(long)]
         json: bool,
     },
+    /// Sum up the older runs of a session, so that more of the window is left; nothing is deleted
+    #[command(
+        after_help = "Examples:\n  palyra sessions compact notes\n  palyra sessions compact notes --list"
+    )]
+    Compact(compact::CompactArgs),
     /// Archive a session: open runs go on, new input is refused
     #[command(after_help = "Example:\n  palyra sessions archive notes")]
     Archive(NamedSession),
@@ -124,6 +130,7 @@ pub(crate) async fn run(context: &Context, verb: SessionsVerb) -> Result<Exit, F
         SessionsVerb::Branch { place, label, json } => {
             branch(context, &client, place, label, json.into()).await
         }
+        SessionsVerb::Compact(args) => compact::run(&context.output, &client, args).await,
         SessionsVerb::Archive(named) => {
             let session = client.archive_session(named.id(&client).await?).await?;
             let id = context.output.id(&session.session_id);

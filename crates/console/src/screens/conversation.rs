@@ -1,6 +1,7 @@
 //! A conversation: its newest runs as people read them, what they ask about, and the next message.
 
 mod asked;
+mod compacted;
 mod revision;
 
 use std::sync::Arc;
@@ -20,6 +21,7 @@ use super::chat::{InputForm, input_form};
 use crate::screen_call::ScreenCall;
 use crate::tape_row::tape_rows;
 use crate::wording::{now_seconds, run_mark, time_tag};
+use compacted::CompactedPart;
 use revision::{RunRevision, revision_form};
 
 /// Runs that are shown, at most: the newest.
@@ -48,15 +50,22 @@ struct SpokenRun {
     revision: Option<RunRevision>,
 }
 
+/// The questions of the newest run.
+#[derive(Default)]
+struct AskedPart {
+    cards: Markup,
+    /// Where they are read again.
+    path: String,
+}
+
 /// The conversation around the runs.
 #[derive(Default)]
 struct ConversationParts {
-    /// The questions of the newest run.
-    asked: Markup,
+    asked: AskedPart,
     /// The links to other versions.
     versions: Markup,
-    /// Where the questions are read again.
-    asked_path: String,
+    /// The summary that is read in the place of older runs.
+    compacted: Option<CompactedPart>,
     has_older: bool,
     is_owner: bool,
     now: i64,
@@ -86,9 +95,12 @@ async fn render(call: Arc<ScreenCall>) -> Result<Markup, ApiError> {
     }
     // After the tapes: an approval that is on a tape has its card.
     let parts = ConversationParts {
-        asked: asked::cards(&call, newest).await?,
+        asked: AskedPart {
+            cards: asked::cards(&call, newest).await?,
+            path: format!("/console/sessions/{session_id}/asked"),
+        },
         versions: revision::versions(&branches, &session_id),
-        asked_path: format!("/console/sessions/{session_id}/asked"),
+        compacted: CompactedPart::of(&call, &session_id).await?,
         has_older: !list.next_page_token.is_empty(),
         is_owner: call.has_scope(AccessScope::Admin),
         now: now_seconds(),
@@ -106,10 +118,18 @@ fn view(spoken: &[SpokenRun], parts: &ConversationParts, form: &InputForm<'_>) -
         @if parts.has_older {
             p.notice { "Older runs of this conversation are on the screen " a href="/console/runs" { "Runs" } "." }
         }
-        @for (at, run) in spoken.iter().enumerate() { (section(run, at + 1 == spoken.len(), parts)) }
+        @if let Some(compacted) = parts.compacted.as_ref().filter(|part| !part.is_after_one_of(spoken)) {
+            (compacted.markup())
+        }
+        @for (at, run) in spoken.iter().enumerate() {
+            (section(run, at + 1 == spoken.len(), parts))
+            @if let Some(compacted) = parts.compacted.as_ref().filter(|part| part.is_after(&run.run)) {
+                (compacted.markup())
+            }
+        }
         // At the bottom of the window: rows that arrive do not move what somebody is about to press.
         div.dock {
-            div id="asked" data-asked=(parts.asked_path) { (parts.asked) }
+            div id="asked" data-asked=(parts.asked.path) { (parts.asked.cards) }
             div.composer { (input_form(form)) }
         }
     }
@@ -168,7 +188,12 @@ fn fixture(text: &str) -> Markup {
         is_busy: true,
         folder: None,
     };
-    let parts = ConversationParts { asked: asked::fixture(text), has_older: true, ..Default::default() };
+    let parts = ConversationParts {
+        asked: AskedPart { cards: asked::fixture(text), path: String::new() },
+        compacted: Some(CompactedPart::fixture(text)),
+        has_older: true,
+        ..Default::default()
+    };
     view(&[spoken(over, Some(revision::fixture(text))), spoken(run, None)], &parts, &form)
 }
 

@@ -18,7 +18,7 @@ fn assistant(text: &str) -> ChatMessage {
 
 fn past(seq: u64, bytes: usize) -> PastRun {
     let messages = [user(&"u".repeat(bytes / 2)), assistant(&"a".repeat(bytes / 2))];
-    PastRun { first_seq: Seq(seq), messages: messages.into() }
+    PastRun { first_seq: Seq(seq), ended: Seq(seq), messages: messages.into() }
 }
 
 fn inputs(
@@ -161,7 +161,7 @@ proptest! {
     ) {
         let history: Vec<PastRun> = (0..)
             .zip(history)
-            .map(|(seq, messages)| PastRun { first_seq: Seq(seq), messages: messages.into() })
+            .map(|(seq, messages)| PastRun { first_seq: Seq(seq), ended: Seq(seq), messages: messages.into() })
             .collect();
         let all = history.iter().map(|past| past.messages.len()).sum::<usize>() + current.len();
         let is_answer = |message: &ChatMessage| matches!(message, ChatMessage::Assistant { .. });

@@ -162,6 +162,12 @@ pub const SETTINGS: &[SettingSpec] = &[
         "Files and folders outside of the workspace that commands may read and run, such as a compiler's; beside the \
          system's and Rust's toolchain.",
     ),
+    setting(
+        "compaction.automatic",
+        SettingType::Bool,
+        UnsetValue::Bool(true),
+        "Whether older runs of a session are summed up when the model's window fills, and after a rest (docs/context.md).",
+    ),
     integer(
         "daemon.drain_seconds",
         0..=3_600,

@@ -14,6 +14,7 @@ use palyra_wire::store;
 use prost::Message;
 
 use super::attachments;
+use super::compaction_entries::{read_from_stored, read_to_stored};
 use super::field::{
     EncodedParts, ReadResult, UnreadableEvent, VERSION, error_code, error_number, facts_only, fixed,
     fixed_or_zero, micros, model_name, model_ref, pair, redacted_model_name, redacted_model_ref, unless_zero,
@@ -45,6 +46,7 @@ pub(super) fn encode_started(started: &RunStarted) -> EncodedParts {
             taints: started.taints.0,
             skills: activated_to_stored(&started.skills),
             sampling: sampling_to_stored(&started.sampling),
+            compaction: started.compaction.map(read_to_stored),
         },
         &store::RunStartedPayload {
             input: started.input.text.expose().clone(),
@@ -91,6 +93,7 @@ pub(super) fn decode_started(facts: &[u8], payload: &[u8]) -> ReadResult<TapeEve
         workspace_root: Redacted::from_stored(PathBuf::from(OsString::from_vec(payload.workspace_root))),
         project_files: files_from_stored(payload.project_files)?,
         recalled: recalled_from_stored(payload.recalled)?,
+        compaction: facts.compaction.map(read_from_stored),
         model: redacted_model_ref(payload.model.as_ref()),
         run_salt: Redacted::from_stored(fixed_or_zero(&payload.run_salt)?),
         fallbacks: Redacted::from_stored(payload.fallbacks.iter().map(model_ref).collect()),

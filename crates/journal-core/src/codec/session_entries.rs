@@ -6,6 +6,7 @@ use palyra_types::{AgentId, Redacted, RunId, Seq, SessionId, TapeSeq};
 use palyra_wire::store;
 use prost::Message;
 
+use super::compaction_entries;
 use super::field::{EncodedParts, ReadResult, VERSION, facts_only, fixed, pair};
 
 pub(super) fn encode(event: &SessionEvent) -> EncodedParts {
@@ -25,6 +26,8 @@ pub(super) fn encode(event: &SessionEvent) -> EncodedParts {
         SessionEvent::BookmarkRemoved(bookmark) => {
             facts_only(&store::BookmarkRemovedFacts { version: VERSION, bookmark: bookmark.0 })
         }
+        SessionEvent::Compacted(made) => compaction_entries::encode_made(made),
+        SessionEvent::CompactionReverted(made) => compaction_entries::encode_reverted(*made),
         SessionEvent::ResponseDeleted { run } => {
             facts_only(&store::ResponseDeletedFacts { version: VERSION, run: run.to_bytes().to_vec() })
         }

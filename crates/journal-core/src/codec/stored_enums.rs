@@ -5,6 +5,7 @@ use palyra_types::approval::{ApprovalState, ApproverPresence, AtExpiry, Separati
 use palyra_types::budget::{
     ChargeBasis, LimitAction, LimitMeasure, PurseKind, TaskClass, TopUpReason, WindowKind,
 };
+use palyra_types::compaction::{CompactionCause, SummaryAuthor, SummaryRefusal};
 use palyra_types::context_reference::{ReferenceError, ReferenceKind};
 use palyra_types::effect::{EffectResolution, OutputRest};
 use palyra_types::event::{
@@ -104,10 +105,15 @@ stored_enum!(TaskClass, BudgetTaskClass, Interactive Background Auxiliary);
 stored_enum!(ChargeBasis, BudgetChargeBasis, ReportedUsage Reservation LostRequest RefusedRequest);
 stored_enum!(TopUpReason, BudgetTopUpReason, GoOnOnce Person);
 stored_enum!(LimitMeasure, BudgetMeasure, Tokens Money Requests);
+stored_enum!(SummaryAuthor, SummaryAuthor, Model Fallback);
+stored_enum!(CompactionCause, CompactionCause, Person Window Refused Idle);
+stored_enum!(SummaryRefusal, SummaryRefusal,
+    NoAnswer NotInForm TooLong PinMissing OpenCallMissing PlanItemMissing DecisionMissing DecisionInvented
+    SourceTooLarge);
 stored_enum!(UsageSource, UsageSource, Reported Estimated);
 stored_enum!(DropReason, DropReason, Window);
 stored_enum!(ContextSource, ContextSource,
-    Instructions Agent Skills Tools History Rounds Input ProjectRules ProjectFiles Memory);
+    Instructions Agent Skills Tools History Rounds Input ProjectRules ProjectFiles Memory Summary);
 stored_enum!(FinishReason, Finish, Stop Length ToolCalls ContentFilter Other);
 stored_enum!(ModelFailureClass, ModelFailureClass,
     Auth Permission RateLimit Quota Transient Permanent ContextExceeded ContentPolicy Malformed Network

@@ -8,7 +8,7 @@ mod content;
 
 use palyra_testkit::journal_suite::random_appends::RandomAppends;
 use palyra_testkit::journal_suite::samples::{self, SampleRun};
-use palyra_testkit::journal_suite::{components, policies, project_rules, skills};
+use palyra_testkit::journal_suite::{compactions, components, policies, project_rules, skills};
 use palyra_types::access::{CredentialKind, PrincipalKind, Role};
 use palyra_types::agent::AgentProfile;
 use palyra_types::approval::{
@@ -17,6 +17,7 @@ use palyra_types::approval::{
     StoredGrant,
 };
 use palyra_types::attachment::{Attachment, AttachmentBody};
+use palyra_types::compaction::{CompactionRead, SessionCompaction, SummaryAuthor, SummaryRefusal};
 use palyra_types::component::ComponentEvent;
 use palyra_types::effect::{
     EffectPlan, EffectResolution, EffectSettled, FileBefore, KeptFileId, KeptPlacement, OutputRest, PreImage,
@@ -210,6 +211,17 @@ fn stored_grant() -> StoredGrant {
     }
 }
 
+/// A compaction with every field.
+fn compaction() -> SessionCompaction {
+    SessionCompaction {
+        replaces: Some(Seq(30)),
+        author: SummaryAuthor::Fallback,
+        refused: Some(SummaryRefusal::PinMissing),
+        model: Some(ModelRef::new("local", "qwen3")).into(),
+        ..compactions::compaction(SessionId::from_parts(5, 6), 3, 40, "Done:\n- tea")
+    }
+}
+
 fn outside_after_runs() -> Vec<JournalEvent> {
     let bookmark = Bookmark { run: RunId::from_parts(8, 9), tape_seq: TapeSeq(12), name: "draft".into() };
     let (undo, run) = (UndoId::from_parts(7, 8), RunId::from_parts(8, 9));
@@ -254,6 +266,8 @@ fn outside_after_runs() -> Vec<JournalEvent> {
         SessionEvent::BookmarkPlaced(bookmark).into(),
         SessionEvent::BookmarkRemoved(Seq(40)).into(),
         SessionEvent::ResponseDeleted { run: RunId::from_parts(8, 9) }.into(),
+        SessionEvent::Compacted(Box::new(compaction())).into(),
+        SessionEvent::CompactionReverted(Seq(42)).into(),
         PolicyEvent::ProjectRulesAccepted(project_rules::accepted("docs/AGENTS.md")).into(),
         PolicyEvent::ProjectRulesWithdrawn(Seq(41)).into(),
     ]
@@ -459,6 +473,7 @@ fn grown_kinds() -> Vec<(EventKind, &'static str, JournalEvent)> {
     let skilled = skilled_start(&mut run);
     let sampled = sampled_start(&mut run);
     let recalling = recalling_start(&mut run);
+    let compacted = compacted_start(&mut SampleRun::new(run.session, 77));
     let given = project_start(&mut run);
     let mut message = run.message(1, 0).event;
     if let JournalEvent::Tape(TapeEvent::Model(ModelEvent::Message(message))) = &mut message {
@@ -497,6 +512,7 @@ fn grown_kinds() -> Vec<(EventKind, &'static str, JournalEvent)> {
         (EventKind::RunStarted, "RunStarted-sampled", sampled),
         (EventKind::RunStarted, "RunStarted-project", given),
         (EventKind::RunStarted, "RunStarted-recalling", recalling),
+        (EventKind::RunStarted, "RunStarted-compacted", compacted),
         (EventKind::InputReceived, "InputReceived-grown", JournalEvent::Tape(received)),
         (EventKind::ModelMessage, "ModelMessage-grown", message),
         (EventKind::ModelAttemptAbandoned, "ModelAttemptAbandoned-grown", JournalEvent::Tape(abandoned)),
@@ -539,6 +555,15 @@ fn act_refused() -> AccessEvent {
 
 fn time_zone_set() -> AccessEvent {
     AccessEvent::TimeZoneSet { principal: samples::principal(0), time_zone: "Europe/Prague".into() }
+}
+
+/// A start that reads a compaction.
+fn compacted_start(run: &mut SampleRun) -> JournalEvent {
+    let mut compacted = run.started("What is this?").event;
+    if let JournalEvent::Tape(TapeEvent::Run(RunEvent::Started(started))) = &mut compacted {
+        started.compaction = Some(CompactionRead { compaction: Seq(42), upto: Seq(40) });
+    }
+    compacted
 }
 
 /// A start that was given an item of memory.

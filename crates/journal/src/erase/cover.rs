@@ -7,10 +7,10 @@ use palyra_types::proof::SeqRange;
 use rusqlite::{Connection, OptionalExtension};
 
 use super::find::bounds;
-use super::ranges::{SeqRanges, hold, joined};
 use crate::fault::EntryFault;
 use crate::sql::seq_from_sql;
 use palyra_journal_core::codec;
+use palyra_journal_core::seq_ranges::{SeqRanges, hold, joined};
 use palyra_types::event::kind::{EventKind, KindPlace};
 
 /// Entries without content, as a walk over the log meets them.

@@ -6,10 +6,10 @@ use palyra_types::session::SessionRef;
 use palyra_types::{PrincipalId, RunId, Seq};
 use rusqlite::{Connection, Params};
 
-use super::ranges::{SeqRanges, joined};
 use crate::rows::{SqliteRows, sql_error};
 use crate::sql::{seq_from_sql, seq_to_sql};
-use palyra_journal_core::families::{effects, entries_about_run, runs};
+use palyra_journal_core::families::{compactions, effects, entries_about_run, runs};
+use palyra_journal_core::seq_ranges::{SeqRanges, joined};
 use palyra_types::event::kind::NO_PAYLOAD_BELOW;
 
 /// Returns what belongs to a subject.
@@ -20,7 +20,7 @@ pub(crate) fn find(connection: &Connection, subject: ErasureSubject) -> rusqlite
         ErasureSubject::Run(run) => of_run(&snapshot, run, &mut gathered)?,
         ErasureSubject::Session(session) => of_session(&snapshot, session, &mut gathered)?,
         ErasureSubject::Principal(principal) => of_principal(&snapshot, principal, &mut gathered)?,
-        ErasureSubject::Range(range) => return plan_of(&snapshot, &[range]),
+        ErasureSubject::Range(range) => of_range(&snapshot, range, &mut gathered)?,
     }
     plan_of(&snapshot, &gathered.done().0)
 }
@@ -97,6 +97,28 @@ fn take(
     let mut rows = statement.query(values)?;
     while let Some(row) = rows.next()? {
         into.take(seq_from_sql(row.get(0)?));
+    }
+    Ok(())
+}
+
+/// Takes a range, and the compactions of the runs whose content is in it.
+fn of_range(connection: &Connection, range: SeqRange, into: &mut SeqRanges) -> rusqlite::Result<()> {
+    take(
+        connection,
+        "SELECT seq FROM payload WHERE seq BETWEEN ?1 AND ?2 ORDER BY seq",
+        bounds(range),
+        into,
+    )?;
+    let sql = "SELECT DISTINCT run_id FROM entry WHERE run_id IS NOT NULL AND seq BETWEEN ?1 AND ?2";
+    let mut statement = connection.prepare(sql)?;
+    let runs = statement.query_map(bounds(range), |row| row.get::<_, [u8; 16]>(0))?;
+    let runs = runs.collect::<rusqlite::Result<Vec<_>>>()?;
+    let rows = &mut SqliteRows::new(connection);
+    for run in runs {
+        let Some(record) = runs::record(rows, RunId::from_bytes(run)).map_err(sql_error)? else { continue };
+        let session = SessionRef { principal: record.principal, id: record.session };
+        let covering = compactions::covering(rows, session, record.first_seq).map_err(sql_error)?;
+        covering.into_iter().for_each(|seq| into.take(seq));
     }
     Ok(())
 }

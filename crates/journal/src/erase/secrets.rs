@@ -14,10 +14,10 @@ use palyra_types::{Content, EffectId, RunId, Seq};
 use rusqlite::Connection;
 
 use super::find::plan_of;
-use super::ranges::{SeqRanges, joined};
 use crate::entry::{SELECT_ENTRIES, StoredEntry};
 use crate::fault::ReadFault;
 use crate::sql::seq_to_sql;
+use palyra_journal_core::seq_ranges::{SeqRanges, joined};
 
 /// Entries read at once.
 const PAGE_ENTRIES_MAX: usize = 256;

@@ -8,9 +8,9 @@ use palyra_types::proof::SeqRange;
 use rusqlite::Connection;
 
 use super::find::bounds;
-use super::ranges::joined;
 use crate::entry::PreparedEntry;
 use crate::rows::{SqliteRows, sql_error};
+use palyra_journal_core::seq_ranges::joined;
 
 /// What an append's `Erased` entries took away.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -9,6 +9,7 @@ use palyra_journal_core::families::approvals::ApprovalFamily;
 use palyra_journal_core::families::bookmarks::BookmarkFamily;
 use palyra_journal_core::families::budget_accounts::BudgetAccountFamily;
 use palyra_journal_core::families::budgets::BudgetFamily;
+use palyra_journal_core::families::compactions::CompactionFamily;
 use palyra_journal_core::families::components::ComponentFamily;
 use palyra_journal_core::families::deleted_responses::DeletedResponseFamily;
 use palyra_journal_core::families::effects::EffectFamily;
@@ -28,7 +29,7 @@ use palyra_journal_core::families::stored_grants::StoredGrantFamily;
 use palyra_journal_core::families::tokens::TokenFamily;
 use palyra_journal_core::families::undos::{UndoFamily, UndoStage};
 use palyra_journal_core::families::{
-    FAMILIES, FamilySet, agents, approvals, bookmarks, budget_accounts, budgets, components,
+    FAMILIES, FamilySet, agents, approvals, bookmarks, budget_accounts, budgets, compactions, components,
     deleted_responses, effects, epochs, input_keys, kinds_seen, memories, postures, principals,
     project_rules, resets, runs, sessions, shadows, skills, stored_grants, tokens, undos,
 };
@@ -47,12 +48,13 @@ use palyra_testkit::family_oracle::{FamilyOracle, SamplePrices, budgets as budge
 use palyra_testkit::journal_suite::project_rules::accepted;
 use palyra_testkit::journal_suite::random_appends::RandomAppends;
 use palyra_testkit::journal_suite::{
-    budgets as budget_samples, components as component_samples, memories as memory_samples,
-    policies as policy_samples, samples, skills as skill_samples,
+    budgets as budget_samples, compactions as compaction_samples, components as component_samples,
+    memories as memory_samples, policies as policy_samples, samples, skills as skill_samples,
 };
 use palyra_types::access::{AccessScope, CredentialKind, PrincipalKind, Role, ScopeSet};
 use palyra_types::approval::{ApprovalRecord, ApprovalState};
 use palyra_types::budget::{AccountEvent, BudgetEvent};
+use palyra_types::compaction::OrchestratorCompactionArtifactRecord;
 use palyra_types::component::ComponentEvent;
 use palyra_types::effect::{EffectRecord, EffectState, UndoRequested};
 use palyra_types::event::kind::KindPlace;
@@ -67,6 +69,7 @@ use palyra_types::project_file::AcceptedProjectFileRecord;
 use palyra_types::proof::{ErasureReason, SeqRange};
 use palyra_types::run::RunRecord;
 use palyra_types::session::OrchestratorSessionRecord;
+use palyra_types::session::SessionRef;
 use palyra_types::skill::{SkillEvent, SkillFault};
 use palyra_types::tape::JournalEventRecord;
 use palyra_types::tool::EffectContract;
@@ -137,6 +140,7 @@ fn answers(rows: &mut dyn RowStore, entries: &Entries) -> Result<Answers, StoreF
             "budget_account",
             lines(budget_accounts::all(rows)?.iter().map(budget_oracle::shown), |_| String::new()),
         ),
+        ("compaction", lines(compactions_of(rows, &mut log)?, |one| one.made.summary.expose().clone())),
         ("deleted_response", lines(deleted_responses_of(rows)?, |_| String::new())),
         ("undo", lines(undos::open(rows, &mut log)?, |_| String::new())),
         ("shadow", lines(counts, |_| String::new())),
@@ -330,6 +334,29 @@ fn memories_of(rows: &mut dyn RowStore, log: &mut dyn LogView) -> Result<Vec<Mem
     Ok(found)
 }
 
+/// Returns the compactions of the sessions that are named again, and then the newest one in force of each.
+fn compactions_of(
+    rows: &mut dyn RowStore,
+    log: &mut dyn LogView,
+) -> Result<Vec<OrchestratorCompactionArtifactRecord>, StoreFault> {
+    let mut found = Vec::new();
+    for session in (0..2).map(compacted_session) {
+        found.extend(compactions::of_session(rows, log, session)?);
+        found.extend(compactions::in_force(rows, log, session, None)?);
+    }
+    Ok(found)
+}
+
+fn expected_compactions(oracle: &FamilyOracle) -> Vec<OrchestratorCompactionArtifactRecord> {
+    let mut expected = Vec::new();
+    for session in (0..2).map(compacted_session) {
+        let of_session = oracle.compactions.iter().filter(|one| one.session() == session);
+        let newest = of_session.clone().rev().find(|one| one.reverted.is_none());
+        expected.extend(of_session.clone().chain(newest).cloned());
+    }
+    expected
+}
+
 fn expected_memories(oracle: &FamilyOracle) -> Vec<MemoryRecord> {
     let principals = || (0..10_u32).map(|n| samples::principal(n.into()));
     let of = |principal| oracle.memories.iter().filter(move |item| item.principal == principal);
@@ -378,6 +405,7 @@ fn expected(entries: &Entries) -> Answers {
         ("memory", lines(expected_memories(&oracle), |one| one.saved.text.expose().clone())),
         ("budget", lines(oracle.budgets.in_force.values(), |one| one.set.name.expose().clone())),
         ("budget_account", lines(oracle.budgets.accounts(), |_| String::new())),
+        ("compaction", lines(expected_compactions(&oracle), |one| one.made.summary.expose().clone())),
         ("deleted_response", lines(expected_deleted, |_| String::new())),
         ("undo", lines(&oracle.undos, |_| String::new())),
         ("shadow", lines(counts, |_| String::new())),
@@ -536,13 +564,25 @@ fn named_again(entropy: &FixedEntropy, seq: Seq, step: u64) -> Vec<NewEntry> {
         })
         .into(),
         MemoryEvent::Forgotten { memory: memory(below(MEMORIES)), cause: ForgetCause::Person }.into(),
+        SessionEvent::Compacted(Box::new(compaction_samples::compaction(
+            compacted_session(step).id,
+            seq.0,
+            seq.0 + 3,
+            &format!("summary {step}"),
+        )))
+        .into(),
+        SessionEvent::CompactionReverted(Seq(seq.0 + 14)).into(),
+        SessionEvent::CompactionReverted(Seq((seq.0 + 14).saturating_sub(below(40)))).into(),
     ];
     let entry = |event| {
         let time = Timestamp(5_000_000 + i64::try_from(below(1_000)).unwrap());
         let removes = matches!(
             event,
-            JournalEvent::Session(SessionEvent::BookmarkRemoved(_) | SessionEvent::ResponseDeleted { .. })
-                | JournalEvent::Policy(PolicyEvent::ProjectRulesWithdrawn(_))
+            JournalEvent::Session(
+                SessionEvent::BookmarkRemoved(_)
+                    | SessionEvent::ResponseDeleted { .. }
+                    | SessionEvent::CompactionReverted(_)
+            ) | JournalEvent::Policy(PolicyEvent::ProjectRulesWithdrawn(_))
                 | JournalEvent::Memory(_)
         );
         let principal = samples::principal(if removes { below(2) } else { 0 }.into());
@@ -552,6 +592,11 @@ fn named_again(entropy: &FixedEntropy, seq: Seq, step: u64) -> Vec<NewEntry> {
 }
 
 const EVENTS_PER_STEP: u64 = 12;
+
+/// The sessions of the compactions that are named again.
+fn compacted_session(step: u64) -> SessionRef {
+    samples::session(samples::principal(0), 90 + u128::from(step % 2))
+}
 
 /// A session that was put away and taken up again.
 fn restored_session() -> Vec<NewEntry> {
@@ -940,6 +985,33 @@ fn faults_of_budgets() -> Vec<Fault> {
     ]
 }
 
+fn faults_of_compactions() -> Vec<Fault> {
+    vec![
+        fault!(CompactionFamily, "a compaction is never reverted", |rows, entry| match entry.event {
+            JournalEvent::Session(SessionEvent::CompactionReverted(_)) => Ok(()),
+            _ => CompactionFamily::fold(rows, entry),
+        }),
+        fault!(CompactionFamily, "another person reverts a compaction", |rows, entry| match entry.event {
+            JournalEvent::Session(SessionEvent::CompactionReverted(made)) => {
+                rows.change((*made).into(), |row| {
+                    row.reverted.get_or_insert(entry.time);
+                })
+            }
+            _ => CompactionFamily::fold(rows, entry),
+        }),
+        fault!(CompactionFamily, "the last reversal counts", |rows, entry| match entry.event {
+            JournalEvent::Session(SessionEvent::CompactionReverted(made)) => {
+                rows.change((*made).into(), |row| {
+                    if row.session.principal == entry.principal {
+                        row.reverted = Some(entry.time);
+                    }
+                })
+            }
+            _ => CompactionFamily::fold(rows, entry),
+        }),
+    ]
+}
+
 fn faults_of_calls() -> Vec<Fault> {
     vec![
         fault!(RunFamily, "calls are not counted", |rows, entry| {
@@ -1020,6 +1092,7 @@ async fn oracle_memory_and_sqlite_agree_and_every_seeded_fault_is_found() {
         faults_of_epochs(),
         faults_of_memory(),
         faults_of_budgets(),
+        faults_of_compactions(),
         faults_of_calls(),
     ];
     let faults: Vec<Fault> = faults.into_iter().flatten().collect();

@@ -3,7 +3,7 @@
 //! Owns no state: all is read from the machine's parts.
 
 use palyra_types::approval::ApprovalDecision;
-use palyra_types::event::{ModelEvent, RunEvent, TapeEvent};
+use palyra_types::event::TapeEvent;
 use palyra_types::tool::{Taints, ToolConduct};
 use palyra_types::{ApprovalId, EffectId, PrincipalId, Redacted, SessionId, TapeSeq, Timestamp};
 
@@ -33,11 +33,7 @@ impl RunStateMachine {
     /// before it.
     #[must_use]
     pub fn is_begun_by(event: &TapeEvent) -> bool {
-        matches!(
-            event,
-            TapeEvent::Model(ModelEvent::Requested(_))
-                | TapeEvent::Run(RunEvent::ReferencesExpanded(_) | RunEvent::BudgetReached { .. })
-        )
+        event.begins_run()
     }
 
     /// Returns the functions of the client.

@@ -76,12 +76,16 @@ pub(crate) fn spawn_run(
         match seed {
             RunSeed::Fresh(acceptance, first_commit_tx) => {
                 let state = AgentRunLoopState::new(acceptance.run, session.id, session.principal);
+                let read = acceptance.started.compaction;
+                let earlier = run_context.ports.conversations.prior(session, earlier, read).await;
                 let mut actor = RunActor::new(run_context, session, earlier, own_mailbox, state);
                 actor.first_commit_tx = Some(first_commit_tx);
                 actor.accept(&acceptance, &mut commands).await
             }
             RunSeed::Replayed(run) => match replay(&run_context, run).await {
                 Ok(state) => {
+                    let read = state.started.as_ref().and_then(|started| started.compaction);
+                    let earlier = run_context.ports.conversations.prior(session, earlier, read).await;
                     let mut actor = RunActor::new(run_context, session, earlier, own_mailbox, state);
                     first.into_iter().for_each(|command| actor.take_command(command));
                     actor.run(&mut commands).await
@@ -376,6 +380,10 @@ impl RunActor {
 
     fn on_model_event(&mut self, news: Option<ModelStreamEvent>) {
         let now = self.run_context.ports.clock.boot();
+        if let Some(ModelStreamEvent::Compacted(read, summary)) = news {
+            self.earlier.read_summary(read, Some(summary));
+            return;
+        }
         let (run_context, session, taints) = (&self.run_context, self.session, self.earlier.taints);
         let state = &self.state;
         let judge = |proposals| {
@@ -413,7 +421,7 @@ impl RunActor {
         let mut draft = StepDraft::new(&self.state, self.session, self.earlier.taints, budget, now);
         let mut answers = Vec::new();
         let zone = self.run_context.zone_of(self.session.principal);
-        let source = RequestSource { run_context: &self.run_context, history: &self.earlier.runs, zone };
+        let source = RequestSource { run_context: &self.run_context, earlier: &self.earlier, zone };
         for command in self.inputs.batch() {
             answers.push(draft.take(command, &self.state, &source));
         }
@@ -552,7 +560,12 @@ impl RunActor {
                     if machine.open_attempt() == Some(attempt) && !self.run_context.drain.has_begun() =>
                 {
                     let Some(request) = request.take() else { continue };
-                    let call = execute_run_stream_provider_request(&self.run_context, attempt, request);
+                    let call = execute_run_stream_provider_request(
+                        &self.run_context,
+                        self.session,
+                        attempt,
+                        request,
+                    );
                     self.model = Some(LiveAnswer::new(call, &self.run_context));
                 }
                 Effect::RetryAt { attempt, at } if pausing == Some(attempt) => {

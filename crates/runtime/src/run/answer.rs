@@ -124,6 +124,8 @@ impl LiveAnswer {
                 let model = self.call.request.model.clone();
                 inputs.tell(RunInput::Answered { attempt, answer, model, calls });
             }
+            // Taken by the run itself.
+            ModelStreamEvent::Compacted(..) => return StreamProgress::Open,
             ModelStreamEvent::Failed(failure) => {
                 self.end(now, inputs);
                 inputs.tell(RunInput::ModelFailed {

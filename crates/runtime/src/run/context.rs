@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use jiff::tz::TimeZone;
-use palyra_context::prompt::{ContextTooLarge, PastRun, PromptInputs, RequestSegment, answer_cap, assemble};
+use palyra_context::prompt::{ContextTooLarge, PromptInputs, RequestSegment, answer_cap, assemble};
+use palyra_context::session_history::PriorContext;
 use palyra_context::system_texts::SystemTexts;
 use palyra_context::transcript::Transcript;
-use palyra_context::{project_files, recalled_memories};
+use palyra_context::{project_files, recalled_memories, session_summary};
 use palyra_ports::StaticText;
 use palyra_types::client_tool::ClientToolOffer;
 use palyra_types::event::{ContextPlan, ContextSource, RunEvent, RunStarted, TapeEvent};
@@ -22,8 +23,8 @@ const WINDOW_TOKENS_UNKNOWN: u64 = 8_192;
 /// Where a run's context comes from.
 pub(super) struct RequestSource<'a> {
     pub(super) run_context: &'a RunContext,
-    /// What this run sees, oldest first.
-    pub(super) history: &'a [PastRun],
+    /// What this run sees of those before it.
+    pub(super) earlier: &'a PriorContext,
     /// The zone of the person whose run it is.
     pub(super) zone: TimeZone,
 }
@@ -114,7 +115,8 @@ impl RequestSource<'_> {
         let instructions_digest = palyra_ledger::sha256(instructions.as_bytes());
         let mut segments = system.segments();
         segments.push(RequestSegment::outside(ContextSource::Tools, catalog.text.len() + offered_bytes));
-        segments.extend(self.history.iter().map(RequestSegment::past));
+        segments.extend(started.and_then(|started| session_summary::segment_of(started, self.earlier)));
+        segments.extend(self.earlier.runs.iter().map(RequestSegment::past));
         if let Some(started) = started {
             segments.extend(project_files::data_segments_of(started));
             segments.extend(recalled_memories::segments_of(started, &self.zone));

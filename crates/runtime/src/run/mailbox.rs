@@ -122,8 +122,6 @@ pub(crate) struct ActorExit {
 /// A run that is over.
 pub(crate) struct FinishedRun {
     pub(crate) past: PastRun,
-    /// The journal seq of its last entry.
-    pub(crate) ended: Seq,
     /// What it had read.
     pub(crate) taints: Taints,
 }

@@ -7,6 +7,7 @@ use std::collections::{BTreeSet, VecDeque};
 
 use palyra_admin::budgets::RunBudget;
 use palyra_context::references::{PreviewedInput, is_made_by_preview, unasked_call};
+use palyra_context::session_history::PriorContext;
 use palyra_ports::OutputSink;
 use palyra_run_core::{Effect, PrepareRefusal, RunInput};
 use palyra_types::approval::ApproverPresence;
@@ -36,7 +37,7 @@ pub(crate) async fn preview_references(
     let salt = started.run_salt.clone();
     let mut state = AgentRunLoopState::new(run, session.id, session.principal);
     let zone = run_context.zone_of(session.principal);
-    let source = RequestSource { run_context, history: &[], zone };
+    let source = RequestSource { run_context, earlier: &PriorContext::default(), zone };
     let mut inputs = VecDeque::from([RunInput::Start(Box::new(started)), RunInput::Begin]);
     let mut unmade = BTreeSet::new();
     while let Some(input) = inputs.pop_front() {

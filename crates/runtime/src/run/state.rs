@@ -57,7 +57,8 @@ impl AgentRunLoopState {
     /// Returns what later runs may see of this one.
     pub(crate) fn finished_run(&self, zone: &TimeZone) -> FinishedRun {
         let first_seq = self.first_seq.unwrap_or_default();
-        let past = PastRun { first_seq, messages: self.transcript.messages(zone).into() };
-        FinishedRun { past, ended: self.last_seq, taints: self.machine.taints() }
+        let ended = self.last_seq;
+        let messages = self.transcript.messages(zone).into();
+        FinishedRun { past: PastRun { first_seq, ended, messages }, taints: self.machine.taints() }
     }
 }

@@ -304,11 +304,14 @@ impl SessionActor {
     }
 
     async fn submit(&mut self, mut admitted: AdmittedRun, reply: SubmitReply) {
-        let Some(loaded) = &self.loaded else { return };
         if !admitted.resets() {
+            let Some(loaded) = &self.loaded else { return };
+            let taints = loaded.history.seen_by(None).taints;
             let started = &mut admitted.spec.started;
-            started.taints = started.taints.with(loaded.history.seen_by(None).taints);
+            started.taints = started.taints.with(taints);
+            self.engine.conversations.give(self.session, started).await;
         }
+        let Some(loaded) = &self.loaded else { return };
         let key = admitted.spec.started.idempotency;
         if loaded.standing == ArchiveState::Archived {
             let _ = reply.send(Err(RequestError::SessionArchived));

@@ -262,6 +262,7 @@ impl ValidatedSubmit {
             workspace_root,
             project_files: Vec::new(),
             recalled: Vec::new(),
+            compaction: None,
             model: Some(model).into(),
             fallbacks: fallbacks.into(),
             response_format: self.response_format.clone(),

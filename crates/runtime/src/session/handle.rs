@@ -42,7 +42,7 @@ const SEARCH_CHARS_MAX: usize = 200;
 /// Conversations, and the way in for new input.
 #[derive(Clone)]
 pub struct SessionsHandle {
-    engine: Arc<Engine>,
+    pub(super) engine: Arc<Engine>,
     directory: Directory,
 }
 

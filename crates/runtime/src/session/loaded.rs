@@ -5,6 +5,8 @@
 use std::collections::VecDeque;
 
 use palyra_context::session_history::SessionHistory;
+use palyra_conversation::history::load_history;
+use palyra_conversation::past_run::read_run;
 use palyra_journal_core::families::runs;
 use palyra_journal_core::family::QueryFamilies;
 use palyra_ports::read_records::{RECORD_PAGE_ROWS_MAX, RunFilter, RunQuery};
@@ -15,8 +17,6 @@ use palyra_types::{AgentId, RunId, Seq, TapeSeq};
 use crate::engine::Engine;
 use crate::error::RequestError;
 use crate::run::LiveRun;
-use crate::session::history::load_history;
-use crate::session::past::read_run;
 
 /// What the journal says, kept current from then on.
 pub(super) struct LoadedSession {
@@ -124,7 +124,7 @@ impl LoadedSession {
         let open = open_runs(engine, session).await?;
         let oldest_open = open.first().map(|record| record.first_seq);
         let history = match &record {
-            Some(record) => load_history(engine, record, oldest_open).await?,
+            Some(record) => load_history(engine.conversations.ports(), record, oldest_open).await?,
             None => SessionHistory::default(),
         };
         let agent = record.as_ref().map(|record| record.agent);
@@ -199,7 +199,8 @@ async fn is_interrupted(engine: &Engine, record: &RunRecord, queue: &Queue) -> R
         return Ok(true);
     }
     // Its first request is its second entry, or comes soon after.
-    let beginning = read_run(engine, record.run, Some(TapeSeq(FIRST_REQUEST_TAPE_SEQ_MAX))).await?;
+    let beginning =
+        read_run(engine.conversations.ports(), record.run, Some(TapeSeq(FIRST_REQUEST_TAPE_SEQ_MAX))).await?;
     Ok(beginning.begun_at.is_none_or(|begun_at| begun_at < waiting.first_seq))
 }
 

@@ -65,6 +65,7 @@ const DOORS: &[(&str, Door)] = &[
     ("client_tools_called.calls.name", Model),
     ("client_tools_offered.tools.name", Request("the name of a function")),
     ("client_tools_offered.tools.parameters", Request("the schema of a function")),
+    ("compacted.model", Daemon),
     ("component_added.capabilities.http", Request("a host of the component")),
     ("component_added.capabilities.secret", Request("a secret's name in the component")),
     ("component_added.name", Request("the name of the component")),

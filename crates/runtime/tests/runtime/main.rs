@@ -19,6 +19,8 @@ mod jobs;
 mod bookmarks;
 mod project_rules;
 mod recall;
+mod compaction;
+mod compaction_long;
 mod references;
 mod deleted_responses;
 mod cancel;

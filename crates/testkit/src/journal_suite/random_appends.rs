@@ -42,6 +42,7 @@ mod approval_events;
 mod budgets;
 mod client_tools;
 mod references;
+mod compactions;
 mod components;
 mod memories;
 mod policies;
@@ -137,6 +138,7 @@ impl RandomAppends {
         }
         memories::records(journal, &mut all).await;
         budgets::records(journal, &mut all).await;
+        compactions::records(journal, &self.sessions, &mut all).await;
         let deleted = deleted(journal).await;
         // As with bookmarks.
         if !deleted.is_empty() {
@@ -227,7 +229,9 @@ impl RandomAppends {
         if !self.sessions.is_empty() && self.below(2) == 0 {
             let session = self.any_session();
             let session_id = session.id;
-            let event = match self.below(7) {
+            let event = match self.below(9) {
+                7 => SessionEvent::Compacted(Box::new(self.compaction(session_id))).into(),
+                8 => SessionEvent::CompactionReverted(Seq(self.below(self.made + 1))).into(),
                 6 => {
                     SessionEvent::ResponseDeleted { run: RunId::from_parts(3, self.below(RESPONSES).into()) }
                         .into()
@@ -288,6 +292,7 @@ impl RandomAppends {
             workspace_root: Redacted::cleaned(self.text().into_exposed().into()),
             project_files: self.maybe(Self::project_file).into_iter().collect(),
             recalled: self.maybe(Self::recalled_memory).into_iter().collect(),
+            compaction: self.maybe(Self::compaction_read),
             model: Redacted::cleaned(self.maybe(Self::model)),
             run_salt: Redacted::cleaned(self.digest()),
             fallbacks: Redacted::cleaned(self.maybe(Self::model).into_iter().collect()),
@@ -373,6 +378,7 @@ impl RandomAppends {
             ContextSource::History,
             ContextSource::ProjectFiles,
             ContextSource::Memory,
+            ContextSource::Summary,
             ContextSource::Input,
         ];
         let row = |me: &mut Self, source| PlannedSource {

@@ -1,5 +1,6 @@
 //! The port of erasures: nothing lies on a disk here, so erasing is emptying values.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use futures::FutureExt;
@@ -9,9 +10,10 @@ use palyra_ports::{
     AppendError, EraseError, EraseJournal, ErasureOrder, ErasurePlan, ErasureReceipt, ErasureSubject,
     NewEntry, ReadError, Redactor,
 };
-use palyra_types::event::{EffectEvent, JournalEvent, LogEvent};
+use palyra_types::event::{EffectEvent, JournalEvent, LogEvent, SessionEvent};
 use palyra_types::memory::MemoryEvent;
 use palyra_types::proof::SeqRange;
+use palyra_types::run::RunRecord;
 use palyra_types::tape::ContentState;
 use palyra_types::{PrincipalId, RunId, Seq, Timestamp};
 
@@ -22,7 +24,10 @@ use super::state::JournalState;
 
 impl EraseJournal for MemoryJournal {
     fn find(&self, subject: ErasureSubject) -> BoxFuture<'static, Result<ErasurePlan, ReadError>> {
+        let mut state = self.lock();
+        let covered = covered_runs(&mut state, subject);
         let wanted = |entry: &MemoryEntry| match subject {
+            _ if sums_up(entry, &covered) => true,
             ErasureSubject::Run(run) => {
                 entry.new.run.is_some_and(|(own, _)| own == run) || says_of(entry, run)
             }
@@ -32,7 +37,7 @@ impl EraseJournal for MemoryJournal {
             ErasureSubject::Principal(principal) => entry.new.principal == principal,
             ErasureSubject::Range(range) => range.holds(entry.seq),
         };
-        ready(Ok(plan(&mut self.lock(), wanted))).boxed()
+        ready(Ok(plan(&mut state, wanted))).boxed()
     }
 
     fn find_secrets(
@@ -56,6 +61,29 @@ impl EraseJournal for MemoryJournal {
     fn erase(&self, order: ErasureOrder) -> BoxFuture<'static, Result<ErasureReceipt, EraseError>> {
         ready(erase(&mut self.lock(), &order)).boxed()
     }
+}
+
+/// Returns the runs of which something is erased.
+fn covered_runs(state: &mut JournalState, subject: ErasureSubject) -> Vec<RunRecord> {
+    let concerned = state.entries.iter().filter(|entry| match subject {
+        ErasureSubject::Run(run) => entry.new.run.is_some_and(|(own, _)| own == run),
+        ErasureSubject::Session(session) => {
+            entry.new.principal == session.principal && entry.new.session == Some(session.id)
+        }
+        ErasureSubject::Principal(principal) => entry.new.principal == principal,
+        ErasureSubject::Range(range) => range.holds(entry.seq),
+    });
+    let runs: BTreeSet<RunId> = concerned.filter_map(|entry| entry.new.run.map(|(run, _)| run)).collect();
+    runs.into_iter().filter_map(|run| state.run(run)).collect()
+}
+
+/// Returns whether an entry is a compaction of one of these runs.
+fn sums_up(entry: &MemoryEntry, runs: &[RunRecord]) -> bool {
+    let JournalEvent::Session(SessionEvent::Compacted(made)) = &entry.new.event else { return false };
+    runs.iter().any(|run| {
+        run.principal == entry.new.principal
+            && made.spans.iter().any(|span| span.covers(run.session, run.first_seq))
+    })
 }
 
 /// Returns whether an entry outside of tapes says what became of an effect of a run, or what was learned from it.

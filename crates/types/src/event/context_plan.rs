@@ -63,6 +63,8 @@ pub enum ContextSource {
     ProjectFiles,
     /// What is remembered for the person.
     Memory,
+    /// The summary of older runs of the session.
+    Summary,
 }
 
 /// Why a piece was not sent.

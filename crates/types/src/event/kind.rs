@@ -186,6 +186,8 @@ kinds! {
         ProjectRulesWithdrawn = 0x8101, "project_rules_withdrawn": Policy(PolicyEvent::ProjectRulesWithdrawn(_)),
         MemorySaved = 0x8110, "memory_saved": Memory(MemoryEvent::Saved(_)),
         MemoryForgotten = 0x8111, "memory_forgotten": Memory(MemoryEvent::Forgotten { .. }),
+        Compacted = 0x8120, "compacted": Session(SessionEvent::Compacted(_)),
+        CompactionReverted = 0x8121, "compaction_reverted": Session(SessionEvent::CompactionReverted(_)),
     }
     tape {
         RunStarted = 0x0040, "run_started": Run(RunEvent::Started { .. }),

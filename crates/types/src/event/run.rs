@@ -8,6 +8,7 @@ use std::time::Duration;
 use crate::approval::ApproverPresence;
 use crate::attachment::{Attachment, AttachmentBody};
 use crate::client_tool::{ClientCallSpan, ClientTool, ClientToolCall, ClientToolOffer, ClientToolsCalled};
+use crate::compaction::CompactionRead;
 use crate::content_walk::ContentClass::{Fixed, Identity, Prose};
 use crate::content_walk::content_rows;
 use crate::context_reference::ReferencesExpanded;
@@ -110,6 +111,8 @@ pub struct RunStarted {
     pub project_files: Vec<ProjectFile>,
     /// What is remembered for its person and may have to do with the input, best first; empty once erased.
     pub recalled: Vec<RecalledMemory>,
+    /// The summary of older runs of its session that it reads.
+    pub compaction: Option<CompactionRead>,
     /// The model it starts with.
     pub model: Redacted<Option<ModelRef>>,
     /// The models that may be asked instead when that one fails, in order.
@@ -205,8 +208,8 @@ content_rows! {
     fn run_started(walk, started: RunStarted) {
         let RunStarted {
             agent: _, surface: _, limits: _, config_digest: _, idempotency: _, delivery: _, approvers: _,
-            taints: _, skills: _, input, workspace_root, project_files, recalled, model, fallbacks,
-            response_format, sampling, run_salt,
+            taints: _, skills: _, input, workspace_root, project_files, recalled, compaction: _, model,
+            fallbacks, response_format, sampling, run_salt,
         } = started;
         walk.user_input(input);
         walk.path(Identity, "workspace_root", workspace_root);

@@ -2,6 +2,7 @@
 //!
 //! Owns the variants and their fields; stored numbers are in the registry of kinds, not here.
 
+use crate::compaction::SessionCompaction;
 use crate::content_walk::ContentClass::{Identity, Prose};
 use crate::content_walk::content_rows;
 use crate::session::BranchPoint;
@@ -49,6 +50,10 @@ pub enum SessionEvent {
     BookmarkPlaced(Bookmark),
     /// The bookmark of an entry was removed.
     BookmarkRemoved(Seq),
+    /// Older runs of the conversation were summed up.
+    Compacted(Box<SessionCompaction>),
+    /// The compaction of an entry is not read any more.
+    CompactionReverted(Seq),
     /// The response that a run made for a client is no longer found by its id; the run stays.
     ResponseDeleted {
         /// The run.
@@ -81,8 +86,10 @@ content_rows! {
             | SessionEvent::Restored { session: _ }
             | SessionEvent::Reset { session: _ }
             | SessionEvent::BookmarkRemoved(_)
+            | SessionEvent::CompactionReverted(_)
             | SessionEvent::ResponseDeleted { run: _ } => {}
             SessionEvent::BookmarkPlaced(Bookmark { run: _, tape_seq: _, name }) => walk.text(Prose, "name", name),
+            SessionEvent::Compacted(made) => walk.compaction(made),
         }
     }
 }

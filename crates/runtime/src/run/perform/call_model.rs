@@ -6,13 +6,16 @@ use std::sync::Arc;
 use futures::{FutureExt, StreamExt};
 use palyra_admin::models::{broken_off, failure};
 use palyra_attachments::with_images;
+use palyra_conversation::{ConversationsHandle, NewCompaction};
 use palyra_policy::WantedAnswer;
 use palyra_ports::{ModelProvider, ReadTape};
+use palyra_types::compaction::{CompactionCause, CompactionRead};
 use palyra_types::model::{
     ARGUMENTS_BYTES_MAX, ModelFailure, ModelFailureClass, ModelPiece, ModelRequest, PROPOSALS_MAX,
     RawModelAnswer,
 };
-use palyra_types::{Attempt, Content};
+use palyra_types::session::SessionRef;
+use palyra_types::{Attempt, Content, Redacted};
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 
@@ -34,6 +37,8 @@ pub(in crate::run) enum ModelStreamEvent {
     Text(Content<String>),
     Reasoning(Content<String>),
     Answered(RawModelAnswer),
+    /// The provider refused the request as too large, and older runs of the session were summed up.
+    Compacted(CompactionRead, Redacted<String>),
     Failed(ModelFailure),
 }
 
@@ -46,6 +51,7 @@ impl Drop for LiveModelCall {
 /// Starts a request; nothing of its answer counts before it is recorded.
 pub(in crate::run) fn execute_run_stream_provider_request(
     run_context: &RunContext,
+    session: SessionRef,
     attempt: Attempt,
     request: Arc<ModelRequest>,
 ) -> LiveModelCall {
@@ -53,6 +59,8 @@ pub(in crate::run) fn execute_run_stream_provider_request(
     let provider = run_context.ports.models.borrow().provider(&request.model).map(Arc::clone);
     let tapes = Arc::clone(&run_context.ports.tapes);
     let asked = Arc::clone(&request);
+    let conversations =
+        run_context.ports.config.borrow().compacts.then(|| run_context.ports.conversations.clone());
     let task = tokio::spawn(async move {
         let streaming = AssertUnwindSafe(stream(provider, tapes, asked, &sender)).catch_unwind();
         let failure = match streaming.await {
@@ -62,11 +70,33 @@ pub(in crate::run) fn execute_run_stream_provider_request(
             }
         };
         if let Some(failure) = failure {
+            if failure.class == ModelFailureClass::ContextExceeded
+                && let Some(conversations) = conversations
+                && let Some(compacted) = compacted(&conversations, session).await
+            {
+                // As below.
+                let _ = sender.send(compacted).await;
+            }
             // The run may have gone; then nobody wants to know.
             let _ = sender.send(ModelStreamEvent::Failed(failure)).await;
         }
     });
     LiveModelCall { attempt, request, pieces, task: task.abort_handle() }
+}
+
+/// Sums up what the next request is to be shorter by, if there is something to gain.
+async fn compacted(conversations: &ConversationsHandle, session: SessionRef) -> Option<ModelStreamEvent> {
+    let wanted = NewCompaction { session, cause: CompactionCause::Refused, actor: None };
+    match conversations.compact(wanted).await {
+        Ok(record) => {
+            let read = CompactionRead { compaction: record.seq, upto: record.made.upto() };
+            Some(ModelStreamEvent::Compacted(read, record.made.summary))
+        }
+        Err(error) => {
+            tracing::info!(%error, "a session whose request is too large is not summed up");
+            None
+        }
+    }
 }
 
 async fn stream(

@@ -182,9 +182,9 @@ impl SessionActor {
     /// One that did not come to its end keeps its place in the queue.
     fn ending_left(&mut self, run: RunId, exit: Option<RunExit>) {
         let Some(loaded) = &mut self.loaded else { return };
-        if let Some(RunExit::Finished(FinishedRun { past, ended, taints })) = exit {
+        if let Some(RunExit::Finished(FinishedRun { past, taints })) = exit {
             loaded.queue.remove(run);
-            loaded.history.push(VisibleRun { run: past, ended, overtakes: OvertakesEarlier::No, taints });
+            loaded.history.push(VisibleRun { run: past, overtakes: OvertakesEarlier::No, taints });
         }
         self.begin_next();
     }
@@ -195,11 +195,14 @@ impl SessionActor {
         let Some(active) = &mut loaded.active else { return };
         active.live = None;
         match exit {
-            Some(RunExit::Finished(FinishedRun { past, ended, taints })) => {
+            Some(RunExit::Finished(FinishedRun { past, taints })) => {
                 self.retry_pause = RETRY_PAUSE_MIN;
                 let overtakes = overtakes_once_begun(active.delivery);
                 loaded.active = None;
-                loaded.history.push(VisibleRun { run: past, ended, overtakes, taints });
+                loaded.history.push(VisibleRun { run: past, overtakes, taints });
+                if self.engine.config.borrow().compacts {
+                    self.engine.compaction_watch.note(self.session, self.engine.ports.clock.boot());
+                }
                 self.begin_next();
             }
             Some(RunExit::NotAccepted) => {

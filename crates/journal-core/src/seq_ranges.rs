@@ -1,18 +1,18 @@
-//! Neighbouring entries, gathered: pure values, no table.
+//! Neighbouring entries, gathered.
 
 use palyra_types::Seq;
 use palyra_types::proof::SeqRange;
 
-/// Gathers entries into ranges that are ascending and apart, whatever the order in which they come.
+/// Gathers entries into ranges that are ascending and apart, in any order in which they come.
 #[derive(Debug, Default)]
-pub(super) struct SeqRanges {
+pub struct SeqRanges {
     ranges: Vec<SeqRange>,
     entries: u64,
 }
 
 impl SeqRanges {
     /// Takes an entry that was not taken before.
-    pub(super) fn take(&mut self, seq: Seq) {
+    pub fn take(&mut self, seq: Seq) {
         self.entries += 1;
         match self.ranges.last_mut() {
             Some(last) if last.last.next() == seq => last.last = seq,
@@ -21,18 +21,21 @@ impl SeqRanges {
     }
 
     /// Returns the ranges in the order in which they came.
-    pub(super) fn ranges(&self) -> &[SeqRange] {
+    #[must_use]
+    pub fn ranges(&self) -> &[SeqRange] {
         &self.ranges
     }
 
     /// Returns the ranges, and how many entries were taken.
-    pub(super) fn done(self) -> (Vec<SeqRange>, u64) {
+    #[must_use]
+    pub fn done(self) -> (Vec<SeqRange>, u64) {
         (joined(self.ranges), self.entries)
     }
 }
 
 /// Sorts ranges and joins those that touch or overlap; those that end before they begin are left out.
-pub(crate) fn joined(mut ranges: Vec<SeqRange>) -> Vec<SeqRange> {
+#[must_use]
+pub fn joined(mut ranges: Vec<SeqRange>) -> Vec<SeqRange> {
     ranges.retain(|range| range.first <= range.last);
     ranges.sort_unstable();
     let mut joined: Vec<SeqRange> = Vec::with_capacity(ranges.len());
@@ -47,8 +50,9 @@ pub(crate) fn joined(mut ranges: Vec<SeqRange>) -> Vec<SeqRange> {
     joined
 }
 
-/// Returns whether an entry lies in one of the ranges, which are ascending and apart.
-pub(super) fn hold(ranges: &[SeqRange], seq: Seq) -> bool {
+/// Returns whether an entry is in one of the ranges, which are ascending and apart.
+#[must_use]
+pub fn hold(ranges: &[SeqRange], seq: Seq) -> bool {
     let at = ranges.partition_point(|range| range.last < seq);
     ranges.get(at).is_some_and(|range| range.holds(seq))
 }

@@ -1,0 +1,180 @@
+//! Sums up sessions without being asked: when a request filled most of the window, and after a rest.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use palyra_admin::AdminError;
+use palyra_background::{BackgroundTask, NextTick, TickFailure};
+use palyra_context::prompt::request_tokens_max;
+use palyra_journal_core::families::runs;
+use palyra_journal_core::family::QueryFamilies;
+use palyra_ports::read_records::{RECORD_PAGE_ROWS_MAX, RunFilter, RunQuery};
+use palyra_types::BootTime;
+use palyra_types::compaction::CompactionCause;
+use palyra_types::session::SessionRef;
+use tokio::sync::Notify;
+
+use crate::conversations::{ConversationsHandle, NewCompaction};
+use crate::past_run::{AskedModel, read_run};
+
+/// A session is summed up when a request needed more than so many hundredths of what one may have in the model's window.
+const WINDOW_PERCENT: u64 = 80;
+/// A session that rested for so long is summed up,
+const REST: Duration = Duration::from_secs(30 * 60);
+/// if it has so many runs that no summary covers.
+const RUNS_AFTER_REST: usize = 20;
+/// Sessions that are watched, at most; beyond it the one that rested longest is forgotten.
+const WATCHED_MAX: usize = 1_000;
+
+/// The sessions whose runs ended lately. Clones share them.
+#[derive(Clone, Default)]
+pub struct CompactionWatch {
+    watched: Arc<Mutex<BTreeMap<SessionRef, WatchedSession>>>,
+    signal: Arc<Notify>,
+}
+
+/// A session whose latest run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct WatchedSession {
+    ended: BootTime,
+    /// Whether the run was looked at.
+    seen: bool,
+}
+
+impl CompactionWatch {
+    /// Takes note of the end of a run.
+    pub fn note(&self, session: SessionRef, now: BootTime) {
+        let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
+        watched.insert(session, WatchedSession { ended: now, seen: false });
+        if watched.len() > WATCHED_MAX {
+            let oldest = watched.iter().min_by_key(|(_, watched)| watched.ended).map(|(session, _)| *session);
+            if let Some(oldest) = oldest {
+                watched.remove(&oldest);
+            }
+        }
+        self.signal.notify_one();
+    }
+
+    /// Makes the task that looks at them.
+    #[must_use]
+    pub fn task(&self, conversations: ConversationsHandle) -> impl BackgroundTask + use<> {
+        CompactionTask { watch: self.clone(), conversations }
+    }
+
+    fn all(&self) -> Vec<(SessionRef, WatchedSession)> {
+        let watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
+        watched.iter().map(|(session, watched)| (*session, *watched)).collect()
+    }
+
+    /// Notes what was looked at, unless another run has ended since.
+    fn seen(&self, session: SessionRef, looked_at: WatchedSession, stays: bool) {
+        let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
+        if watched.get(&session) != Some(&looked_at) {
+            return;
+        }
+        if stays {
+            watched.insert(session, WatchedSession { seen: true, ..looked_at });
+        } else {
+            watched.remove(&session);
+        }
+    }
+}
+
+struct CompactionTask {
+    watch: CompactionWatch,
+    conversations: ConversationsHandle,
+}
+
+impl CompactionTask {
+    async fn look(&self) -> Result<NextTick, AdminError> {
+        let now = self.conversations.ports().clock.boot();
+        let mut next: Option<Duration> = None;
+        for (session, watched) in self.watch.all() {
+            let rested = now.since(watched.ended);
+            if !watched.seen
+                && let Some(cause) = self.filled(session).await?
+            {
+                self.compact(session, cause).await?;
+            }
+            if rested >= REST {
+                if self.runs_without_summary(session).await? >= RUNS_AFTER_REST {
+                    self.compact(session, CompactionCause::Idle).await?;
+                }
+                self.watch.seen(session, watched, false);
+            } else {
+                self.watch.seen(session, watched, true);
+                let left = REST.saturating_sub(rested);
+                next = Some(next.map_or(left, |next| next.min(left)));
+            }
+        }
+        Ok(next.map_or(NextTick::OnSignal, NextTick::After))
+    }
+
+    /// Sums up, if there is something to gain.
+    async fn compact(&self, session: SessionRef, cause: CompactionCause) -> Result<(), AdminError> {
+        match self.conversations.compact(NewCompaction { session, cause, actor: None }).await {
+            Ok(_) | Err(AdminError::InvalidArgument { .. } | AdminError::SessionNotFound) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Returns why the latest run of a session calls for a summary, if it does.
+    async fn filled(&self, session: SessionRef) -> Result<Option<CompactionCause>, AdminError> {
+        let ports = self.conversations.ports();
+        let query = RunQuery {
+            principal: session.principal,
+            session: Some(session.id),
+            only: RunFilter::Finished,
+            before: None,
+            limit: 1,
+        };
+        let latest = ports.families.query(move |rows, _| runs::records(rows, &query)).await?;
+        let Some(latest) = latest.first() else { return Ok(None) };
+        let Some(asked) = read_run(ports, latest.run, None).await?.asked else { return Ok(None) };
+        let AskedModel { model, tokens, refused } = asked;
+        let model = model.unwrap_or_else(|| ports.models.borrow().default_model().clone());
+        let room = request_tokens_max(self.conversations.window_tokens(&model));
+        let is_filled = tokens.saturating_mul(100) >= room.saturating_mul(WINDOW_PERCENT);
+        Ok(match (refused, is_filled) {
+            (true, _) => Some(CompactionCause::Refused),
+            (false, true) => Some(CompactionCause::Window),
+            (false, false) => None,
+        })
+    }
+
+    /// Returns how many finished runs of a session its summary does not cover, as far as they are on one page.
+    async fn runs_without_summary(&self, session: SessionRef) -> Result<usize, AdminError> {
+        let ports = self.conversations.ports();
+        let upto = match self.conversations.in_force(session).await {
+            Ok(record) => record.map(|record| record.made.upto()),
+            Err(AdminError::SessionNotFound) => return Ok(0),
+            Err(error) => return Err(error),
+        };
+        let query = RunQuery {
+            principal: session.principal,
+            session: Some(session.id),
+            only: RunFilter::Finished,
+            before: None,
+            limit: RECORD_PAGE_ROWS_MAX,
+        };
+        let page = ports.families.query(move |rows, _| runs::records(rows, &query)).await?;
+        Ok(page.iter().filter(|run| upto.is_none_or(|upto| run.first_seq > upto)).count())
+    }
+}
+
+impl BackgroundTask for CompactionTask {
+    fn name(&self) -> &'static str {
+        "compaction"
+    }
+
+    fn tick(&mut self) -> BoxFuture<'_, Result<NextTick, TickFailure>> {
+        Box::pin(async move { self.look().await.map_err(TickFailure::new) })
+    }
+
+    fn signal(&self) -> BoxFuture<'static, ()> {
+        let signal = Arc::clone(&self.watch.signal);
+        Box::pin(async move { signal.notified().await })
+    }
+}

@@ -1,0 +1,356 @@
+//! Summaries of conversations: making, taking back, listing; and the one that a run reads.
+//!
+//! Invariant: every read and write takes the principal of the session, and the journal is asked for that one only.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use palyra_admin::AdminError;
+use palyra_context::compaction::{CompactionSource, CompactionTask, older_runs, request_bytes_max};
+use palyra_context::session_history::{PriorContext, size_of};
+use palyra_journal_core::families::{compactions, sessions};
+use palyra_journal_core::family::QueryFamilies;
+use palyra_ports::{AppendClass, NewEntry, ReadError};
+use palyra_types::access::ActorIdentity;
+use palyra_types::compaction::{
+    CompactedSpan, CompactionCause, CompactionRead, OrchestratorCompactionArtifactRecord, SessionCompaction,
+    SummaryAuthor,
+};
+use palyra_types::event::{RunStarted, SessionEvent};
+use palyra_types::model::ModelRef;
+use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
+use palyra_types::tool::Taints;
+use palyra_types::{Redacted, RunId, Seq};
+
+use crate::history::{earlier_runs, session_record};
+use crate::marked_places::marked_places;
+use crate::parts::ConversationPorts;
+use crate::past_run::ReadRun;
+use crate::summary_model::summary_of_model;
+
+/// The window assumed for a model that is not configured.
+const WINDOW_TOKENS_UNKNOWN: u64 = 8_192;
+/// Summaries that one demand makes at most, where the runs do not fit one request.
+const ROUNDS_MAX: usize = 8;
+
+const NOTHING_OLDER: &str = "there is no older part to sum up: the latest runs of a session stay as they are";
+const UNDER_WAY: &str = "the session is being summed up already";
+
+/// Makes, reverts and lists summaries. Clones share what is under way.
+#[derive(Clone)]
+pub struct ConversationsHandle {
+    ports: ConversationPorts,
+    under_way: Arc<Mutex<BTreeSet<SessionRef>>>,
+}
+
+/// A compaction that is wanted.
+#[derive(Debug, Clone, Copy)]
+pub struct NewCompaction {
+    /// The conversation.
+    pub session: SessionRef,
+    /// Why.
+    pub cause: CompactionCause,
+    /// Who asked; `None` for the daemon itself.
+    pub actor: Option<ActorIdentity>,
+}
+
+/// A session at whose summary one caller works.
+struct UnderWay<'a> {
+    all: &'a Mutex<BTreeSet<SessionRef>>,
+    session: SessionRef,
+}
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        self.all.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.session);
+    }
+}
+
+/// The older runs of a session, with what a summary of them needs.
+struct OlderRuns {
+    runs: Vec<ReadRun>,
+    earlier: Option<OrchestratorCompactionArtifactRecord>,
+    model: ModelRef,
+    window_tokens: u64,
+    has_more: bool,
+}
+
+impl ConversationsHandle {
+    /// Makes a handle.
+    #[must_use]
+    pub fn new(ports: ConversationPorts) -> Self {
+        Self { ports, under_way: Arc::default() }
+    }
+
+    /// Returns the ports.
+    #[must_use]
+    pub fn ports(&self) -> &ConversationPorts {
+        &self.ports
+    }
+
+    /// Sums up the older runs of a session; several times where they do not fit one request. Returns the latest summary.
+    ///
+    /// # Errors
+    /// [`AdminError::SessionNotFound`]; [`AdminError::InvalidArgument`] where there is nothing to sum up, a summary would
+    /// hardly be shorter, or another caller is at it; [`AdminError::Append`]; [`AdminError::Read`].
+    pub async fn compact(
+        &self,
+        wanted: NewCompaction,
+    ) -> Result<OrchestratorCompactionArtifactRecord, AdminError> {
+        let all = &*self.under_way;
+        let session = wanted.session;
+        if !all.lock().unwrap_or_else(PoisonError::into_inner).insert(session) {
+            return invalid(UNDER_WAY);
+        }
+        let _under_way = UnderWay { all, session };
+        let mut latest = None;
+        for _ in 0..ROUNDS_MAX {
+            let older = self.older_runs(session).await?;
+            let Some(older) = older.filter(|older| latest.is_none() || older.runs.len() > 1) else { break };
+            let has_more = older.has_more;
+            match self.compact_once(wanted, older).await {
+                Ok(record) => latest = Some(record),
+                Err(AdminError::InvalidArgument { .. }) if latest.is_some() => break,
+                Err(error) => return Err(error),
+            }
+            if !has_more {
+                break;
+            }
+        }
+        match latest {
+            Some(record) => Ok(record),
+            None => invalid(NOTHING_OLDER),
+        }
+    }
+
+    /// Takes a compaction back: the one that is named, or the one that runs read which are accepted now.
+    ///
+    /// # Errors
+    /// [`AdminError::SessionNotFound`]; [`AdminError::InvalidArgument`] for a compaction that the session does not have;
+    /// [`AdminError::Append`]; [`AdminError::Read`].
+    pub async fn revert(
+        &self,
+        actor: ActorIdentity,
+        session: SessionRef,
+        compaction: Option<Seq>,
+    ) -> Result<OrchestratorCompactionArtifactRecord, AdminError> {
+        let known = match compaction {
+            Some(seq) => {
+                self.known(session).await?;
+                self.list(session).await?.into_iter().find(|record| record.seq == seq)
+            }
+            None => self.in_force(session).await?,
+        };
+        let Some(known) = known else {
+            return invalid(
+                "the session has no such compaction; `palyra sessions compact SESSION --list` shows them",
+            );
+        };
+        if known.reverted.is_some() {
+            return Ok(known);
+        }
+        let event = SessionEvent::CompactionReverted(known.seq);
+        let time = self.ports.clock.wall();
+        let principal = session.principal;
+        let entry = NewEntry { time, principal, session: Some(session.id), run: None, event: event.into() };
+        self.ports.recorder.record_act(actor, vec![entry], AppendClass::Normal, Vec::new()).await?;
+        Ok(OrchestratorCompactionArtifactRecord { reverted: Some(time), ..known })
+    }
+
+    /// Lists the compactions of a session, oldest first.
+    ///
+    /// # Errors
+    /// [`AdminError::SessionNotFound`]; [`AdminError::Read`].
+    pub async fn list(
+        &self,
+        session: SessionRef,
+    ) -> Result<Vec<OrchestratorCompactionArtifactRecord>, AdminError> {
+        self.known(session).await?;
+        Ok(self.ports.families.query(move |rows, log| compactions::of_session(rows, log, session)).await?)
+    }
+
+    /// Returns the compaction that runs of a session read which are accepted now.
+    ///
+    /// # Errors
+    /// [`AdminError::SessionNotFound`]; [`AdminError::Read`].
+    pub async fn in_force(
+        &self,
+        session: SessionRef,
+    ) -> Result<Option<OrchestratorCompactionArtifactRecord>, AdminError> {
+        let since = self.known(session).await?.reset_at;
+        Ok(self.newest(session, since).await?)
+    }
+
+    /// Lets a run that is about to be accepted read the summary in force. Without an answer of the journal it reads none.
+    pub async fn give(&self, session: SessionRef, started: &mut RunStarted) {
+        let reading = self.ports.families.query(move |rows, log| {
+            let record = sessions::record(rows, session)?;
+            compactions::in_force(rows, log, session, record.and_then(|record| record.reset_at))
+        });
+        match reading.await {
+            Ok(None) => {}
+            Ok(Some(OrchestratorCompactionArtifactRecord { seq, made, .. })) => {
+                started.compaction = Some(CompactionRead { compaction: seq, upto: made.upto() });
+                started.taints = started.taints.with(made.taints);
+            }
+            Err(error) => tracing::warn!(%error, "a run begins without the summary of its session"),
+        }
+    }
+
+    /// Returns what a run sees of those before it: behind the summary that it reads, or all that there is.
+    pub async fn prior(
+        &self,
+        session: SessionRef,
+        mut earlier: PriorContext,
+        read: Option<CompactionRead>,
+    ) -> PriorContext {
+        let Some(read) = read else { return earlier };
+        let reading = self
+            .ports
+            .families
+            .query(move |rows, log| compactions::record(rows, log, session, read.compaction));
+        match reading.await {
+            // A reset came between the choice of the summary and the acceptance of the run.
+            Ok(Some(record)) if earlier.since.is_some_and(|since| record.made.from() <= since) => {}
+            Ok(record) => earlier.read_summary(read, record.map(|record| record.made.summary)),
+            Err(error) => {
+                tracing::warn!(%error, "the summary of a run cannot be read and is left out");
+                earlier.read_summary(read, None);
+            }
+        }
+        earlier
+    }
+
+    async fn newest(
+        &self,
+        session: SessionRef,
+        since: Option<Seq>,
+    ) -> Result<Option<OrchestratorCompactionArtifactRecord>, ReadError> {
+        self.ports.families.query(move |rows, log| compactions::in_force(rows, log, session, since)).await
+    }
+
+    pub(crate) async fn known(&self, session: SessionRef) -> Result<OrchestratorSessionRecord, AdminError> {
+        session_record(&self.ports, session).await?.ok_or(AdminError::SessionNotFound)
+    }
+
+    /// Returns how many tokens the window of a model has.
+    pub(crate) fn window_tokens(&self, model: &ModelRef) -> u64 {
+        let directory = self.ports.models.borrow();
+        let provider = directory.provider(model);
+        provider.map_or(WINDOW_TOKENS_UNKNOWN, |provider| provider.model_info(&model.model).context_tokens)
+    }
+
+    /// Returns the runs that a summary takes; `None` where all are among the latest ones.
+    async fn older_runs(&self, session: SessionRef) -> Result<Option<OlderRuns>, AdminError> {
+        let record = self.known(session).await?;
+        let earlier = self.newest(session, record.reset_at).await?;
+        let upto = earlier.as_ref().map(|earlier| earlier.made.upto());
+        let mut runs = earlier_runs(&self.ports, &record).await?;
+        runs.retain(|run| {
+            let is_seen = record.reset_at.is_none_or(|since| run.past.first_seq > since);
+            is_seen && upto.is_none_or(|upto| run.past.ended > upto) && !run.past.messages.is_empty()
+        });
+        let asked = runs.iter().rev().find_map(|run| run.asked.as_ref()?.model.clone());
+        let model = asked.unwrap_or_else(|| self.ports.models.borrow().default_model().clone());
+        let window_tokens = self.window_tokens(&model);
+        let sizes: Vec<usize> = runs.iter().map(|run| size_of(&run.past)).collect();
+        let share = older_runs(&sizes, request_bytes_max(window_tokens));
+        runs.truncate(share.taken);
+        let has_more = share.left > 0;
+        Ok((share.taken > 0).then_some(OlderRuns { runs, earlier, model, window_tokens, has_more }))
+    }
+
+    async fn compact_once(
+        &self,
+        wanted: NewCompaction,
+        older: OlderRuns,
+    ) -> Result<OrchestratorCompactionArtifactRecord, AdminError> {
+        let ids: Vec<RunId> = older.runs.iter().map(|run| run.run).collect();
+        let source = CompactionSource {
+            earlier: older.earlier.as_ref().map(|earlier| earlier.made.summary.clone()),
+            runs: older.runs.iter().map(|run| run.past.clone()).collect(),
+            marked: marked_places(&self.ports, wanted.session.principal, &ids).await?,
+        };
+        let task = match CompactionTask::new(source, older.window_tokens) {
+            Ok(task) => task,
+            Err(error) => return invalid(&error.to_string()),
+        };
+        let written = summary_of_model(&self.ports, &task, &older.model).await;
+        let refused = written.as_ref().err().copied();
+        let author = if refused.is_none() { SummaryAuthor::Model } else { SummaryAuthor::Fallback };
+        let summary = written.unwrap_or_else(|_| self.ports.redactor.redact(task.fallback()).text);
+        let salt = Redacted::from(self.ports.entropy.bytes32());
+        let texts: Vec<&[u8]> = task.source().texts().map(str::as_bytes).collect();
+        let source_digest = palyra_ledger::binding_digest(&salt, &texts);
+        let earlier = older.earlier.as_ref().map(|earlier| &earlier.made);
+        let [Some(first), Some(last)] = [ids.first(), ids.last()] else { return invalid(NOTHING_OLDER) };
+        let made = SessionCompaction {
+            session: wanted.session.id,
+            spans: spans(earlier, &older.runs),
+            first_run: earlier.map_or(*first, |earlier| earlier.first_run),
+            last_run: *last,
+            runs: earlier.map_or(0, |earlier| earlier.runs) + u32::try_from(ids.len()).unwrap_or(u32::MAX),
+            replaces: older.earlier.as_ref().map(|earlier| earlier.seq),
+            taints: taints(earlier, &older.runs),
+            author,
+            refused,
+            cause: wanted.cause,
+            source_bytes: task.source().bytes() as u64,
+            summary_bytes: summary.expose().len() as u64,
+            source_digest,
+            model: Some(older.model.clone()).into(),
+            salt,
+            summary,
+        };
+        self.record(wanted, made).await
+    }
+
+    async fn record(
+        &self,
+        wanted: NewCompaction,
+        made: SessionCompaction,
+    ) -> Result<OrchestratorCompactionArtifactRecord, AdminError> {
+        let SessionRef { principal, id } = wanted.session;
+        let time = self.ports.clock.wall();
+        let event = SessionEvent::Compacted(Box::new(made.clone())).into();
+        let entries = vec![NewEntry { time, principal, session: Some(id), run: None, event }];
+        let recorder = &self.ports.recorder;
+        let committed = match wanted.actor {
+            Some(actor) => recorder.record_act(actor, entries, AppendClass::Normal, Vec::new()).await?,
+            None => recorder.record(entries, AppendClass::Normal, Vec::new()).await?,
+        };
+        Ok(OrchestratorCompactionArtifactRecord {
+            made,
+            principal,
+            seq: committed.first_seq,
+            created: time,
+            reverted: None,
+        })
+    }
+}
+
+/// Returns the spans of an earlier summary and of runs, one for each session.
+fn spans(earlier: Option<&SessionCompaction>, runs: &[ReadRun]) -> Vec<CompactedSpan> {
+    let mut spans = earlier.map(|earlier| earlier.spans.clone()).unwrap_or_default();
+    for run in runs {
+        let first = run.past.first_seq;
+        let last = run.past.ended;
+        match spans.iter_mut().find(|span| span.session == run.session) {
+            Some(span) => {
+                span.first = span.first.min(first);
+                span.last = span.last.max(last);
+            }
+            None => spans.push(CompactedSpan { session: run.session, first, last }),
+        }
+    }
+    spans
+}
+
+fn taints(earlier: Option<&SessionCompaction>, runs: &[ReadRun]) -> Taints {
+    let of_earlier = earlier.map(|earlier| earlier.taints).unwrap_or_default();
+    runs.iter().fold(of_earlier, |all, run| all.with(run.taints))
+}
+
+fn invalid<T>(what: &str) -> Result<T, AdminError> {
+    Err(AdminError::InvalidArgument { what: what.to_owned() })
+}
