@@ -30,7 +30,7 @@ fn history() -> Vec<PastRun> {
                 ChatMessage::user(Redacted::cleaned(text))
             };
             let messages: Vec<ChatMessage> = (0..MESSAGES_PER_RUN).map(message).collect();
-            PastRun { first_seq: Seq(1 + run as u64), messages: messages.into() }
+            PastRun { first_seq: Seq(1 + run as u64), ended: Seq(2 + run as u64), messages: messages.into() }
         })
         .collect()
 }

@@ -10,7 +10,7 @@ use palyra_types::PrincipalId;
 use tokio::sync::watch;
 
 /// Returns the time zone of a principal.
-pub type ZoneOf = Arc<dyn Fn(PrincipalId) -> TimeZone + Send + Sync>;
+pub use palyra_admin::memories::ZoneOf;
 
 /// One adapter per port.
 #[derive(Clone)]

@@ -120,3 +120,16 @@ pub(crate) fn snapshot(config: &Config, prices: &PublishedPrices) -> GatewayRunt
         ..GatewayRuntimeConfigSnapshot::default()
     }
 }
+
+/// Returns the name of this machine's time zone; empty where it has none that the IANA database knows.
+fn machine_time_zone() -> String {
+    let zone = jiff::tz::TimeZone::try_system().ok();
+    zone.and_then(|zone| zone.iana_name().map(str::to_owned)).unwrap_or_default()
+}
+
+/// Returns every configuration value as transports show it.
+pub(crate) fn facts_of(config: &Config) -> Vec<ConfigFact> {
+    let fact =
+        |(key, value, origin): (&str, String, String)| ConfigFact { key: key.to_owned(), value, origin };
+    config.rows().map(fact).collect()
+}

@@ -13,7 +13,7 @@ use palyra_admin::memories::ZoneOf;
 use palyra_admin::{AdminViews, tools_left};
 use palyra_background::Drain;
 use palyra_context::clock_words::zone_named;
-use palyra_conversation::{ConversationPorts, ConversationsHandle, ZoneOf};
+use palyra_conversation::{ConversationPorts, ConversationsHandle};
 use palyra_policy::ActiveSkill;
 use palyra_ports::maintain_journal::JournalHealth;
 use palyra_ports::{

@@ -4,7 +4,7 @@
 //! line holds each verb to that.
 
 /// The names.
-pub const RESERVED_TOOL_NAMES: [&str; 51] = [
+pub const RESERVED_TOOL_NAMES: [&str; 52] = [
     "serve",
     "init",
     "chat",
