@@ -43,8 +43,8 @@ pub use waiting_runs::WaitingRun;
 const DOES_NOT_HELP: &str = "going on once does not help this run: its model has no price under a budget that limits \
     money, or too many requests are in flight; `palyra budget` shows the budgets";
 
-/// Entries of one append at the end of lost requests.
-const LOST_PER_APPEND_MAX: usize = 500;
+/// Requests that one append ends; with the windows that begin they stay below its limit.
+const LOST_PER_APPEND_MAX: usize = 100;
 
 /// The budgets in force and their accounts.
 pub struct BudgetBook {

@@ -17,8 +17,10 @@ use crate::caller::Caller;
 use crate::error::AdminError;
 use crate::identity::check_identity;
 
-/// Budgets in force, at most.
-const BUDGETS_MAX: usize = 200;
+/// Budgets in force, at most: each may add several entries to an append of a run.
+const BUDGETS_MAX: usize = 16;
+/// Accounts that are topped up in one append, at most.
+const TOPPED_UP_MAX: usize = 100;
 /// Accounts of a budget that a list shows, at most.
 const ACCOUNTS_SHOWN_MAX: usize = 100;
 
@@ -157,14 +159,17 @@ impl UsageHandle {
         let keys = self.accounts_to_top_up(&budget, purse).await?;
         self.budgets.read_accounts(keys.clone()).await?;
         let topped_up = AccountEvent::ToppedUp { amount, reason: TopUpReason::Person };
-        let recorded = self.budgets.change(caller.actor, |view| {
-            let of = |key: &AccountKey| {
-                let raised = BudgetEvent::Account { account: *key, event: topped_up };
-                view.opening(*key, &self.zones).into_iter().chain([raised]).collect::<Vec<_>>()
-            };
-            keys.iter().flat_map(of).collect()
-        });
-        Ok(recorded.await?)
+        for some in keys.chunks(TOPPED_UP_MAX) {
+            let recorded = self.budgets.change(caller.actor, |view| {
+                let of = |key: &AccountKey| {
+                    let raised = BudgetEvent::Account { account: *key, event: topped_up };
+                    view.opening(*key, &self.zones).into_iter().chain([raised]).collect::<Vec<_>>()
+                };
+                some.iter().flat_map(of).collect()
+            });
+            recorded.await?;
+        }
+        Ok(())
     }
 
     /// Returns the kind of purse that a budget limits.
