@@ -24,17 +24,14 @@ use crate::drive::OutputFormat;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use palyra_run_view::{
-    ERASED_MARK, OfferScope, PreviewDetail, age, approval_state_name, date, decider, question, summary,
-    time_left,
+    ERASED_MARK, OfferScope, PreviewDetail, approval_row, approval_state_name, date, decider, question,
+    time_to_answer, who_decides,
 };
 use palyra_screen_text::short_id;
 use palyra_screen_text::{clean_line, clean_text};
 use palyra_terminal::{NoteKind, Output};
 
 const PAGE_SIZE_MAX: u32 = 500;
-const SUMMARY_CHARS_MAX: usize = 72;
-/// Characters of who decided, in a table.
-const DECIDER_CHARS_MAX: usize = 20;
 
 /// Answer what waits for you; without a word, one by one
 #[derive(Debug, Args)]
@@ -270,7 +267,8 @@ async fn list(
         context.output.note(NoteKind::Info, &nothing_to_approve(client).await?);
         return Ok(Exit::Done);
     }
-    context.table(["APPROVAL", "STATE", "RISK", "AGE", "CALL"], approvals.iter().map(row).collect())?;
+    context
+        .table(["APPROVAL", "STATE", "RISK", "AGE", "CALL"], approvals.iter().map(approval_row).collect())?;
     listed.note_further(&context.output);
     let waiting = approvals.iter().find(|approval| approval.state() == v1::ApprovalState::Pending);
     if let Some(waiting) = waiting.filter(|_| context.output.is_watched()) {
@@ -283,26 +281,6 @@ async fn list(
         context.output.note(NoteKind::Info, &note);
     }
     Ok(Exit::Done)
-}
-
-fn row(approval: &v1::Approval) -> [String; 5] {
-    let state = match approval.state() {
-        v1::ApprovalState::Pending => match time_left(approval.expires).as_str() {
-            "" => "waits".to_owned(),
-            left => format!("waits, {left}"),
-        },
-        state if approval.decided_by_name.is_empty() => approval_state_name(state).to_owned(),
-        state => {
-            let by = clean_line(&decider(approval), DECIDER_CHARS_MAX);
-            format!("{} by {by}", approval_state_name(state))
-        }
-    };
-    let call = match &approval.prompt {
-        Some(prompt) if !prompt.tool.is_empty() => format!("{}: {}", prompt.tool, summary(prompt)),
-        _ => ERASED_MARK.to_owned(),
-    };
-    let call = clean_line(&call, SUMMARY_CHARS_MAX);
-    [short_id(&approval.approval_id), state, approval.risk_name().into_owned(), age(approval.created), call]
 }
 
 fn show(
@@ -356,25 +334,6 @@ fn show(
     Ok(Exit::Done)
 }
 
-/// Returns who decides, where a rule says so.
-fn who_decides(approval: &v1::Approval) -> String {
-    let another = match approval.separation() {
-        v1::ApprovalSeparation::AnotherPerson => "another person than the user of the run",
-        v1::ApprovalSeparation::AnyPerson | v1::ApprovalSeparation::Unspecified => "",
-    };
-    let named = clean_line(&approval.approvers.join(", "), 200);
-    match (named.is_empty(), another) {
-        (true, another) => another.to_owned(),
-        (false, "") => named,
-        (false, another) => format!("{another}, of {named}"),
-    }
-}
-
-/// Returns how long an answer is waited for; empty once none is.
-fn time_to_answer(approval: &v1::Approval) -> String {
-    if approval.state() == v1::ApprovalState::Pending { time_left(approval.expires) } else { String::new() }
-}
-
 async fn watch(context: &Context, client: &Client, format: OutputFormat) -> Result<Exit, Failure> {
     context.interrupts.begin("");
     let mut watch = client.watch_approvals(None).await?;
@@ -389,7 +348,7 @@ async fn watch(context: &Context, client: &Client, format: OutputFormat) -> Resu
                 context.output.json(&to_json(&*approval))?;
             }
             (WatchedApproval::Approval(approval), OutputFormat::Text) => {
-                context.output.line(&row(&approval).join("  "))?;
+                context.output.line(&approval_row(&approval).join("  "))?;
             }
             (WatchedApproval::CaughtUp(0), OutputFormat::Text) => {
                 context.output.note(NoteKind::Info, "nothing waits; watching, Ctrl-C ends it");
