@@ -499,7 +499,10 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'a, R, F> {
                 self.show_replayed()?;
             }
             FollowEvent::Lost => self.note(NoteKind::Doubt, "the daemon is gone; looking for it")?,
-            FollowEvent::Reattached => self.note(NoteKind::Info, "the daemon is back; going on")?,
+            FollowEvent::Reattached => {
+                self.note(NoteKind::Info, "the daemon is back; going on")?;
+                self.remind()?;
+            }
             FollowEvent::InputAccepted(accepted) => self.take_accepted(&accepted)?,
             FollowEvent::CancelTaken | FollowEvent::Ended(_) => {}
         }

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::exit::Exit;
 use crate::model_names::is_same_model;
-use palyra_explain::missing_key;
+use palyra_explain::{mend_of_demo, missing_key};
 use palyra_screen_text::shell_word;
 
 const PATH_CHARS_MAX: usize = 300;
@@ -118,6 +118,11 @@ impl Failure {
             && let Some(missing) = missing_key(message)
         {
             return Self::WithMend { code: *code, mend: missing.mend(model), message: message.clone() };
+        }
+        if let Self::Local { code, message } = &self
+            && let Some(mend) = mend_of_demo(message, model)
+        {
+            return Self::WithMend { code: *code, mend: mend.to_owned(), message: message.clone() };
         }
         let parts = [(ID_PLACEHOLDER, run), (MODEL_PLACEHOLDER, model)];
         let known: Vec<_> = parts.into_iter().filter(|(_, value)| !value.is_empty()).collect();

@@ -10,6 +10,9 @@ use crate::find::{DaemonSearch, ModelRule, WhenAbsent, find, read_lock_record, u
 use crate::options::{ConnectOptions, DaemonTarget};
 use crate::transport::Connection;
 
+/// The pause before a daemon that ended right after it was found is looked for again.
+const RESTORE_PAUSE: Duration = Duration::from_millis(100);
+
 /// A client of one daemon; clones share its connection.
 #[derive(Clone)]
 pub struct Client {
@@ -49,6 +52,32 @@ impl Client {
         let connection = find(&self.options, search).await?;
         *self.current.lock().unwrap_or_else(PoisonError::into_inner) = connection;
         self.witness().await
+    }
+
+    /// Makes sure that a daemon answers before something is sent to it: one that is gone is looked for, and started where
+    /// that is allowed. Returns whether it was gone.
+    ///
+    /// # Errors
+    /// [`ClientError::GaveUp`] when none answers within [`ConnectOptions::reattach_within`], or why none can be started.
+    pub async fn restore(&self) -> Result<bool, ClientError> {
+        match self.config().await {
+            Err(error) if error.is_lost() => {}
+            // One that refuses this call answers, too.
+            Ok(_) | Err(_) => return Ok(false),
+        }
+        let waited = self.options.reattach_within;
+        let give_up = Instant::now() + waited;
+        loop {
+            match self.reconnect(give_up, ModelRule::Demand).await {
+                Ok(()) => return Ok(true),
+                Err(error) if !error.is_lost() => return Err(error),
+                // It ended again while it was found.
+                Err(ClientError::Lost { .. }) if Instant::now() < give_up => {
+                    tokio::time::sleep(RESTORE_PAUSE).await;
+                }
+                Err(last) => return Err(ClientError::GaveUp { waited, last: Box::new(last) }),
+            }
+        }
     }
 
     /// Asks the daemon to stop and returns when it no longer serves, which it does until what runs has finished or

@@ -18,6 +18,16 @@ pub(super) fn attached(request: &ModelRequest) -> &[RenderedAttachment] {
     }
 }
 
+/// Returns an input in which words such as "these files" name what is attached.
+pub(super) fn naming_attached(input: &str) -> String {
+    const POINTING: [&str; 4] = ["these ", "those ", "this ", "that "];
+    const NAMED: [&str; 6] = ["files", "file", "documents", "document", "pictures", "images"];
+    let pointed = POINTING.iter().flat_map(|pointing| NAMED.iter().map(move |named| (pointing, named)));
+    pointed.fold(input.to_owned(), |input, (pointing, named)| {
+        input.replace(&format!("{pointing}{named}"), &format!("the attached {named}"))
+    })
+}
+
 /// Returns the name of the file that was attached last to an earlier input.
 pub(super) fn attached_before(request: &ModelRequest) -> Option<String> {
     let end = begin(&request.messages)?;

@@ -197,7 +197,10 @@ fn ran(finding: &ToolFinding) -> String {
     let succeeded = if finding.failed { "did not succeed" } else { "succeeded" };
     let text = printed(&finding.text);
     let outcome = format!("`{}` {succeeded}: {}", clip_line(&line), clip_line(how));
-    let hint = if ["Please tell me who you are", "empty ident name", "unable to auto-detect"]
+    let hint = if finding.failed && text.contains("not a git repository") {
+        "\n\nThis folder is not in a git repository, so git knows no changes of it. `palyra runs list` lists what Palyra did, \
+         `palyra runs undo RUN` takes back what a run changed."
+    } else if ["Please tell me who you are", "empty ident name", "unable to auto-detect"]
         .iter()
         .any(|sign| text.contains(sign))
     {

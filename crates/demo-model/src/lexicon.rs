@@ -174,6 +174,8 @@ pub(super) const COURTESIES: &[&str] = &[
     "hi",
     "hello",
     "hey",
+    "oops",
+    "whoops",
     "there",
     "palyra",
     "ok",

@@ -32,6 +32,7 @@ mod reshape;
 mod inversion;
 mod locate;
 mod attached;
+mod references;
 mod recall;
 
 mod extract;

@@ -6,11 +6,11 @@
 
 use std::ops::Range;
 
-use palyra_types::model::ModelRequest;
+use palyra_types::model::{ChatMessage, ModelRequest};
 use palyra_types::tool::ToolName;
 use serde_json::Value;
 
-use super::attached::{attached, attached_before, described};
+use super::attached::{attached, attached_before, described, naming_attached};
 use super::calls::read_call;
 use super::conversation::{begin, findings};
 use super::extract::{ToolFinding, describe, show};
@@ -19,6 +19,7 @@ use super::lexicon::{ANSWERS, holds};
 use super::locate::{LocatedGoal, placed};
 use super::parse::{ParsedClause, parse};
 use super::recall::recalled;
+use super::references::{ShownReferences, shown_references};
 use super::say;
 use super::sections::viewed;
 use super::steps::unmet;
@@ -39,15 +40,21 @@ pub(super) struct ModelMove {
 /// Returns the next move for a request whose last input, freed of its directives, is `input`.
 pub(super) fn next_move(request: &ModelRequest, input: &str) -> ModelMove {
     let offered = |ability: ToolAbility| request.tools.get(&ToolName::new(ability.tool())).is_some();
-    let findings = findings(&request.messages);
-    let mut plan = TurnPlan::read(input, offered).with_answer(&findings);
-    plan.attach(attached(request).iter().map(described).collect(), attached_before(request));
+    let found = findings(&request.messages);
+    let references = shown_references(&request.messages);
+    let files = attached(request);
+    let input = references.with_paths(input);
+    let input = if files.is_empty() { input } else { naming_attached(&input) };
+    let mut plan = TurnPlan::read(&input, offered).with_answer(&found);
+    plan.attach(files.iter().map(described).collect(), attached_before(request));
+    plan.quote(&references);
     plan.is_first = is_first(request);
     if plan.talk.contains(&ClauseIntent::Recall) {
         plan.remark(recalled(request));
     }
+    let findings = plan.with_shown(&references, &request.messages);
     let progress = plan.progress(&findings);
-    let answered = findings.len();
+    let answered = found.len();
     let has_failed = |(at, finding): (usize, &ToolFinding)| {
         finding.is_denial() || (finding.is_failed_change() && !progress.mended.contains(&at))
     };
@@ -62,7 +69,8 @@ pub(super) fn next_move(request: &ModelRequest, input: &str) -> ModelMove {
 
 /// Returns whether nothing was asked before.
 fn is_first(request: &ModelRequest) -> bool {
-    begin(&request.messages).is_none_or(|at| at == 0)
+    let before = &request.messages[..begin(&request.messages).unwrap_or(0)];
+    !before.iter().any(|message| matches!(message, ChatMessage::Assistant { .. }))
 }
 
 /// What a person's words amount to.
@@ -187,6 +195,15 @@ impl TurnPlan {
         }
     }
 
+    /// Puts the material of references into the answer when nothing else was understood.
+    fn quote(&mut self, references: &ShownReferences) {
+        let has_answer = !self.goals.is_empty() || !self.talk.is_empty() || !self.attached.is_empty();
+        if !references.is_empty() && !has_answer {
+            self.remarks.retain(|remark| !remark.starts_with(say::UNCLEAR));
+            self.attached = references.described();
+        }
+    }
+
     /// Puts what the person answered where the plan speaks of it.
     fn with_answer(mut self, findings: &[ToolFinding]) -> Self {
         let asked = findings.iter().rev().find(|finding| finding.tool.as_str() == ToolAbility::Ask.tool());
@@ -203,6 +220,30 @@ impl TurnPlan {
             }
         }
         self
+    }
+
+    /// Returns the results of tools, and between them the material of references where the plan would only read it again.
+    fn with_shown(&self, references: &ShownReferences, messages: &[ChatMessage]) -> Vec<ToolFinding> {
+        let found = findings(messages);
+        if references.is_empty() {
+            return found;
+        }
+        let mut left = found.into_iter();
+        let mut merged = Vec::new();
+        while let Some(calls) = self.progress(&merged).next {
+            let shown: Vec<ToolFinding> = calls.iter().filter_map(|call| references.finding(call)).collect();
+            if !calls.is_empty() && shown.len() == calls.len() {
+                merged.extend(shown);
+                continue;
+            }
+            let before = merged.len();
+            merged.extend(left.by_ref().take(calls.len().max(1)));
+            if merged.len() == before {
+                break;
+            }
+        }
+        merged.extend(left);
+        merged
     }
 
     /// Follows the plan along what was found. Messages dropped from the request to fit the window is known by the

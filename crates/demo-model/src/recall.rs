@@ -4,6 +4,7 @@ use palyra_types::model::{ChatMessage, ModelRequest};
 
 use super::conversation::begin;
 use super::extract::clip;
+use super::references::is_shown_material;
 
 /// Inputs that are listed, at most: the last ones.
 const INPUTS_MAX: usize = 10;
@@ -15,6 +16,7 @@ pub(super) fn recalled(request: &ModelRequest) -> String {
     let inputs: Vec<String> = request.messages[..upto]
         .iter()
         .filter_map(|message| match message {
+            ChatMessage::User { text, .. } if is_shown_material(text.expose()) => None,
             ChatMessage::User { text, .. } => Some(clip(text.expose(), INPUT_CHARS_MAX)),
             ChatMessage::Assistant { .. } | ChatMessage::ToolResult { .. } => None,
         })

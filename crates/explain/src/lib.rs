@@ -14,10 +14,11 @@ mod unused_variables;
 mod plain_hosts;
 
 pub use model_mends::{
-    MissingKey, mend_of_known, mend_of_try, mend_without_key, missing_key, model_names, unlisted_model,
+    MissingKey, mend_of_demo, mend_of_known, mend_of_try, mend_without_key, missing_key, model_names,
+    unlisted_model, vault_key_untested,
 };
 pub use page_text::page_text;
-pub use plain_hosts::PlainHostNote;
+pub use plain_hosts::{PlainHostNote, is_same_host};
 pub use topic::{ExplainTopic, UnknownTopic, topic_names};
 pub use typed_commands::{
     TYPED_COMMANDS, branch_at_entry, completed_command, explained_call, is_like_id, known_command,

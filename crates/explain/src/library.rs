@@ -41,6 +41,7 @@ documents! {
     "cli"
     "components"
     "configuration"
+    "context"
     "demo-model"
     "erasure"
     "grpc"

@@ -9,6 +9,8 @@ const NAME_CHARS_MAX: usize = 80;
 const MODELS_NAMED_MAX: usize = 8;
 /// What a server adds to the name of a model of which it has versions.
 const NEWEST_VERSION: &str = ":latest";
+/// The model that is built in.
+const DEMO_MODEL: &str = "demo/demo";
 /// Ends the name of a variable in what a daemon says of a key that it does not have.
 const NOT_SET: &str = "` is not set in the daemon's environment";
 
@@ -31,6 +33,24 @@ pub fn mend_of_known(code: ErrorCode) -> Option<&'static str> {
         ),
         _ => None,
     }
+}
+
+/// Returns what to do where the demo model was asked for an answer by a schema: another attempt cannot differ.
+#[must_use]
+pub fn mend_of_demo(message: &str, model: &str) -> Option<&'static str> {
+    (model == DEMO_MODEL && message.contains("does not fit the schema")).then_some(
+        "the demo model cannot answer by a schema: `palyra model add` adds a model that can, for all later runs",
+    )
+}
+
+/// Says that a key of the vault is not there for a test before a server is saved, and how both are done one by one.
+#[must_use]
+pub fn vault_key_untested(name: &str, model: &str) -> String {
+    format!(
+        "--key vault:NAME: this test has no access to the vault, only the daemon has. Save without it: --no-test; then \
+         `palyra model test {}` tests it with the key of the vault. The page *Models* of `palyra console` does both",
+        shell_word(&format!("{name}/{model}"))
+    )
 }
 
 /// Returns what to do after a server did not answer that is not saved yet.
@@ -202,5 +222,13 @@ mod tests {
         }
         // A server that lists none says nothing about any.
         assert_eq!(unlisted_model("mine", "unknown", &[]), None);
+    }
+
+    #[test]
+    fn a_schema_and_a_key_of_the_vault_lead_to_what_helps() {
+        let message = "the answer does not fit the schema: `/a`: must be of type string";
+        assert!(mend_of_demo(message, "demo/demo").unwrap().contains("`palyra model add`"));
+        assert_eq!((mend_of_demo(message, "a/b"), mend_of_demo("busy", "demo/demo")), (None, None));
+        assert!(vault_key_untested("my", "b c").contains("`palyra model test 'my/b c'`"));
     }
 }

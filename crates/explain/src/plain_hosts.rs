@@ -39,6 +39,13 @@ impl PlainHostNote {
     }
 }
 
+/// Returns whether a host of a secret is the one that was typed, which may have capitals or the usual port.
+#[must_use]
+pub fn is_same_host(known: &str, typed: Option<&str>) -> bool {
+    let bare = |host: &str| host.strip_suffix(":443").unwrap_or(host).to_ascii_lowercase();
+    typed.is_some_and(|typed| bare(known) == bare(typed.trim()))
+}
+
 /// Returns a host without its port.
 fn name_of(host: &str) -> &str {
     host.rsplit_once(':').filter(|(_, port)| port.parse::<u16>().is_ok()).map_or(host, |(name, _)| name)
@@ -47,6 +54,12 @@ fn name_of(host: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_typed_host_is_known_with_capitals_and_with_the_usual_port() {
+        assert!(is_same_host("api.example", Some("API.example:443")) && is_same_host("a:80", Some("a:80")));
+        assert!(!is_same_host("a:80", Some("a")) && !is_same_host("a", None));
+    }
 
     #[test]
     fn only_a_model_server_of_this_machine_gets_a_secret_without_tls() {

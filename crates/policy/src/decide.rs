@@ -236,6 +236,11 @@ fn decided(
     if judged.judgement.verdict != ToolVerdict::Deny {
         explanation.push_str(&read_only_text(&judged.judgement.read_only));
     }
+    if judged.judgement.verdict == ToolVerdict::Ask
+        && let Some(why) = judged.request.critical_because()
+    {
+        explanation.push_str(&format!("; the risk is critical, because {why}"));
+    }
     if let Some(posture) = judged.request.posture_text() {
         explanation.push_str(&format!("; posture: {posture}"));
     }

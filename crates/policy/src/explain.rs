@@ -25,6 +25,8 @@ pub struct PolicyExplanation {
     pub looked_at: BTreeMap<String, Option<String>>,
     /// Folders that are read-only for the program that it starts; of a forbidden call those that would have to be.
     pub read_only: Vec<ReadOnlyFolder>,
+    /// Why the risk of the call is critical, where it is.
+    pub critical: Option<String>,
     /// The standing setting of the tool, where there is one: what, where, by whom and when.
     pub posture: Option<String>,
     /// The rules that came nearest, where none permits it.
@@ -100,6 +102,7 @@ pub fn explain(policies: &PolicySet, request: &PolicyRequest) -> PolicyExplanati
         deciding: known.iter().map(explained).collect(),
         looked_at: looked_at.collect(),
         posture,
+        critical: request.critical_because(),
         read_only: judgement.read_only.clone(),
         considered: slices,
         nearest: if judgement.reason == DecisionReason::NoRulePermits {
@@ -124,6 +127,7 @@ impl PolicyExplanation {
             lines.push(format!("looked at {path}: {}", value.as_deref().unwrap_or("nothing there")));
         }
         lines.extend(self.read_only.iter().map(|read_only| self.read_only_line(read_only)));
+        lines.extend(self.critical.iter().map(|why| format!("critical risk, because {why}")));
         lines.extend(self.posture.iter().map(|posture| format!("posture: {posture}")));
         for near in &self.nearest {
             lines.push(format!("near: {}", near.describe()));

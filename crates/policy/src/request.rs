@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::posture::{PostureFrom, StandingPosture};
+use crate::quote::quoted;
 pub use arguments::{ARGUMENT_TEXT_BYTES_MAX, NAMED_MAX};
 pub(crate) use arguments::{ArgumentShape, ArgumentShapes, ArgumentValue, meaning_of, wants_own_yes};
 pub use hosts::host_of;
@@ -29,6 +30,15 @@ use risk::{ArgumentReach, risk_of};
 
 /// The version of the JSON form; a request of another one is not read.
 const FORM: u32 = 1;
+
+/// Places that make a call critical, and why.
+const CRITICAL_PLACES: [(PlaceCategory, &str); 5] = [
+    (PlaceCategory::OutsideRoot, "it names a place outside of the workspace"),
+    (PlaceCategory::Daemon, "it names files of the daemon"),
+    (PlaceCategory::Credentials, "it names a file that holds credentials"),
+    (PlaceCategory::Git, "it changes the folder of git itself"),
+    (PlaceCategory::RunsLater, "it changes a file that runs by itself later"),
+];
 
 /// One question to policy. Its members are in order of name, so that its JSON is canonical.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -173,6 +183,31 @@ impl PolicyRequest {
             (StandingPosture::Unreadable, _) => Some("unreadable, so everything is disabled".to_owned()),
             (StandingPosture::Set(_), None) | (StandingPosture::Unset, _) => None,
         }
+    }
+
+    /// Returns why the risk of the call is critical; `None` where it is lower.
+    #[must_use]
+    pub fn critical_because(&self) -> Option<String> {
+        if self.risk() != ApprovalRiskLevel::Critical {
+            return None;
+        }
+        let changes = self.tool.contract != contract_name(EffectContract::Pure);
+        let reasons = CRITICAL_PLACES.iter().filter(|(place, _)| {
+            let is_of_changes = matches!(place, PlaceCategory::Git | PlaceCategory::RunsLater);
+            self.context.touches.contains(place.name()) && (changes || !is_of_changes)
+        });
+        let reasons: Vec<String> = reasons
+            .map(|(place, why)| match self.variable_word().filter(|_| *place == PlaceCategory::OutsideRoot) {
+                Some(word) => format!("what {} leads to is not known before it runs", quoted(word, 64)),
+                None => (*why).to_owned(),
+            })
+            .collect();
+        Some(if reasons.is_empty() { "the tool declares it".to_owned() } else { reasons.join(", and ") })
+    }
+
+    /// Returns a word of the command that names another place in each environment: a variable, or a home directory.
+    fn variable_word(&self) -> Option<&str> {
+        arguments::named_words(&self.context.argv).find(|word| word.starts_with(['$', '~']))
     }
 
     pub(crate) fn approvers(&self) -> ApproverPresence {

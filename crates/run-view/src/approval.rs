@@ -103,7 +103,7 @@ pub(crate) fn heading(prompt: &v1::ApprovalPrompt, risk: &str) -> String {
 }
 
 /// Returns which tool does what.
-fn call_line(prompt: &v1::ApprovalPrompt) -> String {
+pub fn call_line(prompt: &v1::ApprovalPrompt) -> String {
     let tool = prompt.tool.as_str();
     let summary = summary(prompt);
     // A tool that is not asked what a call does is shown with its arguments, which may begin with its name.

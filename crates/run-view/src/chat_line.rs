@@ -20,7 +20,7 @@ const COMMANDS: [(&str, &str, &str); 15] = [
     ("/branch", "[SEQ|here]", "go on in a new session from an entry; alone, list entries"),
     ("/sessions", "[NAME]", "the latest sessions; go on in one, or search for a word"),
     ("/quit", "", "leave; Ctrl-D does too, and an active run goes on"),
-    ("", "", "anything else is sent to the model; while a run is active it waits"),
+    ("", "", "other lines answer an open question, or go to the model after an active run"),
 ];
 
 /// Command lines of `palyra` by their first words, and the command that is for the same in a chat.
@@ -76,6 +76,30 @@ pub enum ChatLine<'a> {
     Unknown(&'a str),
     /// A command that lacks what has to follow it.
     Incomplete(&'a str),
+}
+
+impl ChatLine<'_> {
+    /// Returns whether the daemon is asked for it.
+    pub fn asks_daemon(&self) -> bool {
+        match self {
+            Self::Nothing
+            | Self::Help
+            | Self::Quit
+            | Self::Cancel
+            | Self::Attach(_)
+            | Self::OfShell(_)
+            | Self::Unknown(_)
+            | Self::Incomplete(_) => false,
+            Self::Reset
+            | Self::Status
+            | Self::Approve
+            | Self::Undo(_)
+            | Self::Branch(_)
+            | Self::Model(_)
+            | Self::Sessions(_)
+            | Self::Say(..) => true,
+        }
+    }
 }
 
 /// Reads a line. A blank before a command has it said as it is.
@@ -189,6 +213,15 @@ mod tests {
             ("hello /quit", ChatLine::Say(Queue, "hello /quit")),
         ] {
             assert_eq!(read_chat_line(line), expect, "{line}");
+        }
+    }
+
+    #[test]
+    fn lines_that_ask_nothing_of_a_daemon_are_known() {
+        for (line, asks) in
+            [("hello", true), ("/sessions", true), ("/undo", true), ("/quit", false), ("/help", false)]
+        {
+            assert_eq!(read_chat_line(line).asks_daemon(), asks, "{line}");
         }
     }
 

@@ -5,6 +5,8 @@
 
 mod answer;
 mod approval;
+mod approval_row;
+mod attach_line;
 mod chat_line;
 mod compaction_view;
 mod effect_row;
@@ -33,11 +35,13 @@ mod waiting_work;
 
 pub use answer::{AnswerForm, GrantSession, OfferScope, SessionOffer, TypedAnswer, is_risky};
 pub use approval::{
-    PreviewDetail, answered_question, approval_state_name, changes, decider, outcome, question, repeated,
-    short_folder, summary, time_left,
+    PreviewDetail, answered_question, approval_state_name, call_line, changes, decider, outcome, question,
+    repeated, short_folder, summary, time_left,
 };
 pub use budget_rows::budget_rows;
 pub use budget_words::{BudgetWords, budget_amount, budget_request};
+pub use approval_row::{approval_row, time_to_answer, who_decides};
+pub use attach_line::attached_files;
 pub use chat_line::{
     ChatLine, chat_command_of, chat_command_rest, chat_help, read_chat_line, suggest_in_chat,
 };
@@ -54,7 +58,7 @@ pub use names::{ERASED_MARK, branch_origin, is_named, run_state, run_state_name,
 
 pub use conversation_entries::{last_answer, listed_entries};
 pub use posture_line::posture_line;
-pub use project_rules::{accepted_file_lines, project_file_lines};
+pub use project_rules::{accepted_digest, accepted_file_lines, project_file_lines};
 pub use run_view::{EchoMode, RunView, ShownLine, TextFlow, how_to_resolve};
 pub use search_match::SearchMatch;
 pub use tape_view::used_by_run;

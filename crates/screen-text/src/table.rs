@@ -37,8 +37,9 @@ const LEFT_OUT_FIRST: [(&str, &str); 15] = [
 ];
 /// Columns that are never cut, the terminal wraps them: of names that people type, and of entries of the journal.
 const WHOLE: [&str; 4] = ["MODEL", "SECRET", "TIME", "ENTRY"];
-/// The last column that goes on in rows of its own, below the row that it does not fit into: what it says is to be read.
-const WRAPPED: &str = "NOTE";
+/// The first and the last column of tables whose last column goes on in rows of its own, below the row that it does not fit
+/// into: what it says is to be read. An empty name is that of each first column.
+const WRAPPED: [(&str, &str); 4] = [("", "NOTE"), ("APPROVAL", "CALL"), ("ID", "TEXT"), ("SECRET", "HOSTS")];
 const WRAPPED_CHARS_MAX: usize = 400;
 const WRAPPED_INDENT: usize = 4;
 /// The column that says what became of something, and perhaps by whom.
@@ -54,7 +55,10 @@ pub fn table<const N: usize>(
     rows: Vec<[String; N]>,
     columns_max: Option<usize>,
 ) -> Vec<String> {
-    let of_last = if head.last() == Some(&WRAPPED) { WRAPPED_CHARS_MAX } else { LAST_CELL_CHARS_MAX };
+    let wraps = WRAPPED
+        .iter()
+        .any(|(of, name)| head.last() == Some(name) && (of.is_empty() || head.first() == Some(of)));
+    let of_last = if wraps { WRAPPED_CHARS_MAX } else { LAST_CELL_CHARS_MAX };
     let cap = |column: usize| if column + 1 == N { of_last } else { CELL_CHARS_MAX };
     let cells = |row: [String; N]| (0..N).map(|column| clean_line(&row[column], cap(column))).collect();
     let head: TableRow = head.map(str::to_owned).into();
@@ -66,12 +70,15 @@ pub fn table<const N: usize>(
         leave_out(&mut rows, columns);
     }
     let mut widths = widths(&rows);
+    if let (true, Some(last), Some(name)) = (wraps, widths.last_mut(), rows[0].last()) {
+        // It has rows of its own, so that nothing before it is cut for it.
+        *last = name.width();
+    }
     if let Some(columns) = columns_max {
         make_fit(&mut widths, &rows[0], columns);
     }
     shorten_states(&mut rows, &widths);
     let cut_at = columns_max.map(|columns| columns.max(end_of_whole(&rows[0], &widths)));
-    let wraps = rows[0].last().is_some_and(|last| last == WRAPPED);
     let mut lines = vec![line(&rows[0], &widths, cut_at)];
     for row in &rows[1..] {
         let has_note = wraps && row.last().is_some_and(|note| !note.is_empty());
@@ -233,10 +240,13 @@ mod tests {
         assert_eq!(
             table(head, rows.clone(), Some(40)),
             [
-                "APPROVAL  STATE     CALL",
-                "9G5FAV    waits, …  write_file: creates…",
-                "9G5FAX    denied    run_command: make t…",
-                "9G5FAZ    approved  run_command: make",
+                "APPROVAL  STATE            CALL",
+                "9G5FAV    waits, 23h left",
+                "    write_file: creates `src/app.py`",
+                "9G5FAX    denied",
+                "    run_command: make test",
+                "9G5FAZ    approved by you",
+                "    run_command: make",
             ]
         );
         for columns in 12..90 {
@@ -323,10 +333,13 @@ mod tests {
 
     #[test]
     fn a_narrow_table_of_secrets_keeps_their_names_and_hosts() {
-        let head = ["SECRET", "VERSION", "AS", "CHANGED", "HOSTS", "PRINCIPALS"];
-        let row = ["shopkey", "1", "bearer", "2026-11-28", "localhost:8443", "user:local"].map(str::to_owned);
-        let narrow = table(head, vec![row], Some(40));
-        assert_eq!(narrow[1], "shopkey  localhost:8443  user:local");
+        let head = ["SECRET", "VERSION", "AS", "CHANGED", "PRINCIPALS", "HOSTS"];
+        let row = ["shopkey", "1", "bearer", "2026-11-28", "owner", "localhost:8443"].map(str::to_owned);
+        let several =
+            ["forge", "1", "bearer", "2026-11-28", "owner", "api.forge.example:8443 localhost:8080"];
+        let narrow = table(head, vec![row, several.map(str::to_owned)], Some(40));
+        assert_eq!(narrow[1], "shopkey  owner       localhost:8443");
+        assert_eq!(narrow[3].trim(), "api.forge.example:8443 localhost:8080");
     }
 
     #[test]

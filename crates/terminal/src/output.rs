@@ -142,6 +142,8 @@ struct Streams {
     line_open: bool,
     /// A progress line is on standard error.
     progress: bool,
+    /// A program reads standard output and may write to the terminal of standard error at any time.
+    piped_out: bool,
 }
 
 impl Output {
@@ -166,6 +168,7 @@ impl Output {
             ambiguous: AmbiguousWidth::of(|name| std::env::var(name).ok()),
             line_open: false,
             progress: false,
+            piped_out: false,
         };
         Self { streams: Arc::new(Mutex::new(streams)) }
     }
@@ -441,7 +444,7 @@ impl Output {
         let _ = streams.flush_text();
         // Where nothing can be erased, it would only pile up; and text that stands there stays.
         let taken = streams.line_open && streams.out.kind.is_terminal();
-        if streams.err.kind > StreamKind::Dumb && !taken {
+        if streams.err.kind > StreamKind::Dumb && !taken && !streams.piped_out {
             let chars_max = streams.err.columns().saturating_sub(2);
             streams.progress = true;
             let _ = write!(streams.err.writer, "{ERASE_LINE}{}", clean_line(text, chars_max));
@@ -502,6 +505,8 @@ impl Sink {
 impl Streams {
     fn write_out(&mut self, text: &str) -> Result<(), OutputError> {
         self.erase_progress();
+        // `palyra run ... | cat`: the text would be written behind the progress line.
+        self.piped_out |= !self.out.kind.is_terminal();
         let written = self.out.writer.write_all(text.as_bytes()).and_then(|()| self.out.writer.flush());
         written.map_err(|error| match error.kind() {
             io::ErrorKind::BrokenPipe => OutputError::Closed,

@@ -119,7 +119,7 @@ error_codes! {
     ConfigUnreadable = 1302, "config_unreadable", NotReady, "The configuration file cannot be read.",
         "correct it, or move the file away and `palyra init`";
     DaemonUnreachable = 1401, "daemon_unreachable", Unavailable, "The daemon cannot be reached.",
-        "`palyra doctor` shows the cause";
+        "the daemon ended: type the command again, which starts a new one; `palyra logs` shows why it ended";
     StateDirLocked = 1402, "state_dir_locked", NotReady, "Another daemon serves this state directory.",
         "use the daemon that runs, or choose another directory with --state-dir";
     StateDirUnusable = 1403, "state_dir_unusable", NotReady, "The state directory cannot be used.",

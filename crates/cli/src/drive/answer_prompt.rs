@@ -7,7 +7,7 @@ use crate::failure::Failure;
 use palyra_run_view::how_to_resolve;
 use palyra_terminal::NoteKind;
 
-const WORDS_PROMPT: &str = "? answer>";
+pub(super) const WORDS_PROMPT: &str = "? answer>";
 /// A line that asks for help.
 const HELP: &str = "?";
 /// The key that leaves an approval for later.

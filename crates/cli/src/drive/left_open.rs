@@ -4,11 +4,13 @@
 
 use palyra_wire::v1;
 
+use super::answer_prompt::WORDS_PROMPT;
 use super::{FollowedRun, InteractionMode, PendingQuestion, RunDriver};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use palyra_run_view::AnswerForm;
+use palyra_run_view::{AnswerForm, call_line};
 use palyra_screen_text::short_id;
+use palyra_terminal::NoteKind;
 
 /// The sign of a chat that takes a line.
 const IDLE_PROMPT: &str = ">";
@@ -55,6 +57,23 @@ impl<R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'_, R, F> {
         self.on_screen = None;
         self.ask().await?;
         Ok(true)
+    }
+
+    /// Names in a line what is asked, and draws its prompt again: other text came between the question and its answer.
+    pub(crate) fn remind(&mut self) -> Result<(), Failure> {
+        let prompt = match &self.asking {
+            PendingQuestion::Nothing => return Ok(()),
+            PendingQuestion::Words => WORDS_PROMPT.to_owned(),
+            PendingQuestion::Approval { approval_id, form } => {
+                let mut pending = self.view.pending_approvals().iter();
+                let asked = pending.find(|asked| asked.approval_id == *approval_id);
+                if let Some(prompt) = asked.and_then(|asked| asked.prompt.as_ref()) {
+                    self.seat.output.note(NoteKind::Ask, &call_line(prompt));
+                }
+                form.prompt()
+            }
+        };
+        self.begin_prompt(&prompt)
     }
 
     /// Leaves an approval to be answered elsewhere. Where lines are typed, the program ends with it.

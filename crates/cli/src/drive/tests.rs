@@ -457,6 +457,25 @@ async fn a_question_of_before_has_no_keys_and_one_that_is_open_is_shown_once_wit
 }
 
 #[tokio::test]
+async fn a_question_is_drawn_again_when_the_daemon_is_back() {
+    let steps = vec![
+        opened(),
+        asked(1, "A"),
+        Step::Event(FollowEvent::CaughtUp),
+        Step::Event(FollowEvent::Lost),
+        Step::Event(FollowEvent::Reattached),
+        Step::UntilAnswer,
+        resolved(2, "A", v1::ApprovalState::Approved),
+        ended(2, v1::RunState::Done),
+    ];
+    let waiting = ScriptedRun { waits_for: Some("approval".to_owned()), ..run(steps) };
+    let typed = Some("<unanswered>\ny\n");
+    let seen = driven(waiting, OutputFormat::Text, typed, &InterruptListener::default()).await;
+    assert_eq!(seen.err.matches("? write_file create notes.txt (5 bytes)\n").count(), 2, "{}", seen.err);
+    assert_eq!(seen.run.answers.len(), 1, "{}", seen.err);
+}
+
+#[tokio::test]
 async fn a_question_names_the_folder_of_its_run_in_every_line_about_it() {
     let steps = vec![
         opened(),

@@ -25,7 +25,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use palyra_run_view::{
     ERASED_MARK, OfferScope, PreviewDetail, approval_row, approval_state_name, date, decider, question,
-    time_left,
+    time_left, time_to_answer, who_decides,
 };
 use palyra_screen_text::short_id;
 use palyra_screen_text::{clean_line, clean_text};
@@ -332,25 +332,6 @@ fn show(
         }
     }
     Ok(Exit::Done)
-}
-
-/// Returns who decides, where a rule says so.
-fn who_decides(approval: &v1::Approval) -> String {
-    let another = match approval.separation() {
-        v1::ApprovalSeparation::AnotherPerson => "another person than the user of the run",
-        v1::ApprovalSeparation::AnyPerson | v1::ApprovalSeparation::Unspecified => "",
-    };
-    let named = clean_line(&approval.approvers.join(", "), 200);
-    match (named.is_empty(), another) {
-        (true, another) => another.to_owned(),
-        (false, "") => named,
-        (false, another) => format!("{another}, of {named}"),
-    }
-}
-
-/// Returns how long an answer is waited for; empty once none is.
-fn time_to_answer(approval: &v1::Approval) -> String {
-    if approval.state() == v1::ApprovalState::Pending { time_left(approval.expires) } else { String::new() }
 }
 
 async fn watch(context: &Context, client: &Client, format: OutputFormat) -> Result<Exit, Failure> {

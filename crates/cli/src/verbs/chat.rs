@@ -10,7 +10,7 @@ mod chat_session;
 mod chat_mend;
 
 use std::collections::VecDeque;
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use palyra_client::{AskProviders, ClientError, FollowEvent};
@@ -36,8 +36,8 @@ use chat_mend::in_chat;
 use chat_session::ChatSession;
 use input::Input;
 use palyra_run_view::{
-    ChatLine, EchoMode, SearchMatch, age, branch_origin, chat_command_of, chat_command_rest, chat_help,
-    compaction_note, read_chat_line,
+    ChatLine, EchoMode, SearchMatch, age, attached_files, branch_origin, chat_command_of, chat_command_rest,
+    chat_help, compaction_note, read_chat_line,
 };
 use palyra_screen_text::clean_line;
 use palyra_screen_text::shell_word;
@@ -221,9 +221,24 @@ impl Chat<'_> {
         Ok(exit)
     }
 
+    /// Finds or starts a daemon where the last one ended since the line before, so that a line is not lost with it.
+    async fn restore_daemon(&self) -> Result<(), Failure> {
+        let restored = self.chat_session.client.restore();
+        if self.context.waiting("waiting for the daemon", restored).await? {
+            self.note(NoteKind::Info, "the daemon was gone and is back; going on");
+        }
+        Ok(())
+    }
+
     /// Carries out a line; what it says waits to be followed.
     async fn dispatch(&mut self, line: &str) -> Result<LineEffect, Failure> {
-        let dispatched = match read_chat_line(line) {
+        let typed = read_chat_line(line);
+        if typed.asks_daemon()
+            && let Err(failure) = self.restore_daemon().await
+        {
+            return self.tell(Err(failure));
+        }
+        let dispatched = match typed {
             ChatLine::Quit => {
                 self.say_how_to_return();
                 return Ok(LineEffect::Leave);
@@ -269,7 +284,14 @@ impl Chat<'_> {
         line: &str,
     ) -> Result<LineEffect, Failure> {
         let active = drive.run().map(|run| run.to_string()).unwrap_or_default();
-        let dispatched = match read_chat_line(line) {
+        let typed = read_chat_line(line);
+        if typed.asks_daemon()
+            && let Err(failure) = self.restore_daemon().await
+        {
+            return self.tell(Err(failure));
+        }
+        let is_answer = matches!(typed, ChatLine::Say(InputDelivery::Queue, _) | ChatLine::Approve);
+        let dispatched = match typed {
             ChatLine::Quit => {
                 self.note(NoteKind::Info, &drive.parting_words());
                 return Ok(LineEffect::Leave);
@@ -302,7 +324,11 @@ impl Chat<'_> {
             }
             other => self.look(other).await,
         };
-        self.tell(dispatched)
+        let effect = self.tell(dispatched)?;
+        if !is_answer {
+            drive.remind()?;
+        }
+        Ok(effect)
     }
 
     /// Asks again what the active run waits for.
@@ -577,10 +603,8 @@ impl Chat<'_> {
     }
 
     fn attach(&mut self, files: &str) -> Result<(), Failure> {
-        // A name with blanks in it is one file, when there is one.
-        let whole = PathBuf::from(files.replace("\\ ", " "));
-        let files =
-            if whole.exists() { vec![whole] } else { files.split_whitespace().map(PathBuf::from).collect() };
+        let home = std::env::home_dir();
+        let files = attached_files(files, home.as_deref(), Path::exists);
         let read = attachments::read(&files)?;
         attachments::check_together(self.files.iter().chain(&read))?;
         for file in &read {

@@ -124,7 +124,7 @@ impl StatusReport {
     fn model(&mut self, model: &str, origin: &v1::ModelOrigin) {
         let place = match (origin.source(), origin.place.as_str()) {
             (v1::ModelSource::Unspecified, _) => String::new(),
-            (v1::ModelSource::BuiltIn, _) => ", built in: no other is configured".to_owned(),
+            (v1::ModelSource::BuiltIn, _) => ", built in: no default is set".to_owned(),
             (_, place) => format!(", by {place}"),
         };
         self.add("model", format!("{model}{place}"));

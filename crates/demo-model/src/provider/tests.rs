@@ -355,7 +355,8 @@ fn with_attachments(input: &str, files: &[(&str, &str, Option<&str>)]) -> ModelR
 #[tokio::test]
 async fn what_is_attached_is_told_by_name_kind_size_and_text() {
     let files = [("logo.png", "image/png", None), ("TODO", "text/plain", Some("# To do\n- check\n"))];
-    for input in ["What is in these?", "what does the attached file say?", "frobnicate it", ""] {
+    let pointing = ["What is in these?", "what is in these files?", "what does that file say?"];
+    for input in pointing.into_iter().chain(["what does the attached file say?", "frobnicate it", ""]) {
         let said = play(with_attachments(input, &files), |_, _| panic!("nothing to call")).await;
         let expect = "Attached: logo.png (image/png, 12345 bytes).\n\
                       I cannot see images: only its name, kind and size reach me.\n\n\
@@ -713,4 +714,56 @@ async fn the_sentence_before_a_change_names_every_file_of_it() {
         said.iter().any(|line| line.contains("edit `src/a.py` and `src/b.py` and `src/c.py`")),
         "{said:?}"
     );
+}
+
+/// Returns a request whose input has references, with their material before it as the gateway shows it.
+fn request_with_references(input: &str, shown: &str) -> ModelRequest {
+    let mut ask = request(READING, input);
+    let shown = format!("<context_references>\n{shown}</context_references>");
+    ask.messages.insert(0, ChatMessage::user(Redacted::cleaned(shown)));
+    ask
+}
+
+#[tokio::test]
+async fn the_material_of_references_is_answered_from_and_not_read_again() {
+    const TOTAL: &str = "1. @file:src/total.js (about 9 tokens)\n<data-0f from=\"file\">\nlet sum = 4711;\nsum += 1;\n\
+                         </data-0f>\n";
+    for input in [
+        "what does @file:src/total.js do?",
+        "summarize @file:src/total.js",
+        "show me @file:src/total.js",
+        "frobnicate @file:src/total.js",
+    ] {
+        let said = play(request_with_references(input, TOTAL), |_, _| Err("no".to_owned())).await;
+        assert_eq!(said.len(), 1, "{input}: {said:?}");
+        assert!(said[0].contains("4711"), "{input}: {}", said[0]);
+        assert!(said[0].contains("demo model"), "{input}: {}", said[0]);
+    }
+    let lines = TOTAL.replace("total.js (", "total.js:2-3 (");
+    let ask = request_with_references("what does @file:src/total.js:2-3 say?", &lines);
+    let said = play(ask, |_, _| Err("no".to_owned())).await;
+    assert!(said.len() == 1 && said[0].contains("4711"), "{said:?}");
+    // Other steps of the sentence are still made.
+    let ask = request_with_references("show me @file:src/total.js then list docs", TOTAL);
+    let said = play(ask, |_, _| Ok("guide.md".to_owned())).await;
+    assert_eq!(said[1], r#"list_dir {"path":"docs"}"#);
+    assert!(said.len() == 3 && said[2].contains("4711") && said[2].contains("guide.md"), "{said:?}");
+}
+
+#[tokio::test]
+async fn a_folder_without_git_leads_to_what_palyra_did_there() {
+    let ask = request(&["git"], "what changed?");
+    let failure = "exit code 128 after 0.1 s\n\nfatal: not a git repository".to_owned();
+    let said = play(ask, |_, _| Err(failure.clone())).await;
+    let last = said.last().expect("an answer");
+    assert!(last.contains("`palyra runs list`") && last.contains("`palyra runs undo RUN`"), "{last}");
+}
+
+#[tokio::test]
+async fn a_script_of_tests_is_run_and_a_slip_is_taken_back_by_the_person() {
+    let tools = ["list_dir", "run_command"];
+    let said = play(request(&tools, "run the tests"), |_, _| Ok("a.txt\ntest.sh\n".to_owned())).await;
+    assert_eq!(said[3], r#"run_command {"argv":["sh","test.sh"]}"#);
+    let said = play(request(&tools, "oops, take that back"), |_, _| Ok(String::new())).await;
+    assert!(said.len() == 1 && said[0].contains("`/undo`"), "{said:?}");
 }

@@ -272,7 +272,7 @@ async fn until_reach(daemon: &TestDaemon, wanted: &str) {
 #[tokio::test]
 async fn the_status_names_surfaces_with_an_open_stream_of_a_person_who_may_approve() {
     let daemon = TestDaemon::start().await;
-    let none = "no open stream reaches a person who may approve";
+    let none = "no open stream reaches a person who may approve (a chat at its prompt has none, `palyra approve watch` has)";
     assert_eq!(reach(&daemon).await, none);
     let token = daemon.token("user:alice").await;
     daemon.provider.push(Script::new().hang());

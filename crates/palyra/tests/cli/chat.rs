@@ -55,6 +55,33 @@ fn lines_are_recalled_edited_and_kept_for_the_next_chat() {
 }
 
 #[test]
+fn a_chat_whose_daemon_ended_starts_another_for_the_next_line() {
+    let scene = Scene::new();
+    let mut pty = scene.chat();
+    pty.type_in("one\r");
+    pty.expect("<one>");
+    pty.expect("> ");
+    scene.home.palyra(&["admin", "stop"]).expect(0);
+    // What asks nothing of a daemon starts none.
+    pty.type_in("/help\r");
+    pty.expect("/branch [SEQ|here]");
+    pty.expect("> ");
+    scene.home.palyra(&["--no-start", "runs", "list"]).expect(4);
+    pty.type_in("/sessions\r");
+    pty.expect("starting the daemon");
+    pty.expect("the daemon was gone and is back");
+    pty.expect("/sessions ID goes on in one of them");
+    pty.expect("> ");
+    scene.home.palyra(&["admin", "stop"]).expect(0);
+    pty.type_in("two\r");
+    pty.expect("<one|two>");
+    pty.expect("> ");
+    pty.type_in("/quit\r");
+    assert_eq!(pty.ended(), 0);
+    assert_eq!(scene.runs().len(), 2);
+}
+
+#[test]
 fn a_line_as_wide_as_the_terminal_leaves_no_empty_row() {
     let scene = Scene::new();
     for (length, expect) in [(58, 1), (57, 0)] {

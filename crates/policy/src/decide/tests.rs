@@ -141,6 +141,35 @@ fn what_ships_decides_so() {
 }
 
 #[test]
+fn a_question_of_critical_risk_says_why_it_is_critical() {
+    let why = |name: &str, arguments: &Value| {
+        let decision = decide_tool_call(snapshot(), &raw(name, &arguments.to_string()), &evidence());
+        let told = decision.explanation.expose().split_once("; the risk is critical, because ");
+        told.map(|(_, why)| why.to_owned())
+    };
+    for (name, arguments, expect) in [
+        (
+            "run_command",
+            json!({"argv": ["sh", "-c", "for x in 1 2; do echo \"$HOME\"; done"]}),
+            Some("what `$HOME` leads to is not known before it runs"),
+        ),
+        (
+            "run_command",
+            json!({"argv": ["cat", "/etc/shadow"]}),
+            Some("it names a place outside of the workspace"),
+        ),
+        (
+            "write_file",
+            json!({"path": ".vscode/tasks.json"}),
+            Some("it changes a file that runs by itself later"),
+        ),
+        ("write_file", json!({"path": "a"}), None),
+    ] {
+        assert_eq!(why(name, &arguments).as_deref(), expect, "{arguments}");
+    }
+}
+
+#[test]
 fn an_explanation_names_policies_and_reasons() {
     check(
         "read_file",

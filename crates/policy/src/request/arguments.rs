@@ -386,7 +386,7 @@ impl PartFinder<'_> {
 }
 
 /// What the words of a command name, in a line for a shell as well: a value without its option, without quotes around it.
-fn named_words(argv: &[String]) -> impl Iterator<Item = &str> {
+pub(super) fn named_words(argv: &[String]) -> impl Iterator<Item = &str> {
     argv.iter().take(NAMED_MAX).flat_map(|word| word.split_whitespace()).map(|word| {
         let named = word.split_once('=').map_or(word, |(_, value)| value);
         named.trim_matches(['"', '\'', '(', ')', ';', '&', '|', '<', '>', '`'])

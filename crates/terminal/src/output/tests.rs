@@ -126,6 +126,21 @@ fn progress_is_replaced_and_only_for_terminals() {
 }
 
 #[test]
+fn behind_text_that_went_into_a_pipe_no_progress_is_shown() {
+    let (out, err) = (CapturedOutput::default(), CapturedOutput::default());
+    let sink =
+        |writer: &CapturedOutput, kind| Sink { writer: Box::new(writer.clone()), kind, columns: Some(80) };
+    let (piped, terminal) = (sink(&out, StreamKind::Plain), sink(&err, StreamKind::Colorless));
+    let output = Output::new(piped, terminal, ErrorFormat::Text);
+    output.progress("asking a/b");
+    output.text("I will").unwrap();
+    let before = err.text();
+    assert!(before.ends_with("asking a/b\r\u{1b}[K"), "{before:?}");
+    output.progress("asking a/b");
+    assert_eq!((out.text().as_str(), err.text()), ("I will", before));
+}
+
+#[test]
 fn a_dumb_terminal_gets_no_escape_codes() {
     let (out, err) = (CapturedOutput::default(), CapturedOutput::default());
     let dumb = |writer: &CapturedOutput| Sink {

@@ -11,10 +11,10 @@ use serde_json::json;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use palyra_explain::PlainHostNote;
+use palyra_explain::{PlainHostNote, is_same_host};
 use palyra_run_view::date;
 use palyra_screen_text::{count, shell_word};
-use palyra_terminal::{AskCount, HiddenAnswer, NoteKind, ask_unseen};
+use palyra_terminal::{AskCount, HiddenAnswer, NoteKind, Output, ask_unseen};
 
 /// The vault's answer for a name that has a secret.
 const NAME_TAKEN: &str = "there is a secret of this name";
@@ -175,16 +175,17 @@ async fn at_once(context: &Context, client: &Client, verb: VaultVerb) -> Result<
         VaultVerb::Bind(BindArgs { name, host, to, json }) => {
             let bound = match to {
                 Some(principal) => client.bind_secret_to(name, principal).await?,
-                None => client.bind_secret(name, host.unwrap_or_default()).await?,
+                None => client.bind_secret(name, host.clone().unwrap_or_default()).await?,
             };
-            tell(context, &bound, "saved", json)?;
+            tell(context, &bound, json)?;
+            note_plain_hosts(&context.output, &bound, |known| is_same_host(known, host.as_deref()), json);
         }
         VaultVerb::Unbind(BindArgs { name, host, to, json }) => {
             let unbound = match to {
                 Some(principal) => client.unbind_secret_from(name, principal).await?,
                 None => client.unbind_secret(name, host.unwrap_or_default()).await?,
             };
-            tell(context, &unbound, "saved", json)?;
+            tell(context, &unbound, json)?;
         }
         VaultVerb::Remove { name, json } => {
             client.remove_secret(name.clone()).await?;
@@ -238,7 +239,8 @@ async fn put(context: &Context, args: PutArgs, standing: SecretChange) -> Result
             return Err(with_near_name(&client, failure, &name).await);
         }
     };
-    tell(context, &saved, "saved", args.json)?;
+    tell(context, &saved, args.json)?;
+    note_plain_hosts(&context.output, &saved, |_| true, args.json);
     Ok(Exit::Done)
 }
 
@@ -292,7 +294,7 @@ async fn ask(context: &Context, what: &str, times: AskCount) -> Result<Option<St
     }
 }
 
-fn tell(context: &Context, secret: &v1::Secret, done: &str, json: bool) -> Result<(), Failure> {
+fn tell(context: &Context, secret: &v1::Secret, json: bool) -> Result<(), Failure> {
     if json {
         return Ok(context.output.json(&to_json_with_defaults(secret))?);
     }
@@ -305,15 +307,20 @@ fn tell(context: &Context, secret: &v1::Secret, done: &str, json: bool) -> Resul
         principals => format!("; usable by {} as well", principals.join(", ")),
     };
     let message = format!(
-        "{done} secret {} (version {}), sent as {} to {hosts}{users}",
+        "saved secret {} (version {}), sent as {} to {hosts}{users}",
         secret.name, secret.version, secret.sent_as
     );
     context.output.note(NoteKind::Good, &message);
-    for note in secret.hosts.iter().filter_map(|host| PlainHostNote::of(&secret.name, host)) {
-        context.output.note(NoteKind::Doubt, &note.doubt);
-        note.hint.iter().for_each(|hint| context.output.note(NoteKind::Info, hint));
-    }
     Ok(())
+}
+
+/// Says of some hosts of a secret that they are likely reached without TLS.
+fn note_plain_hosts(output: &Output, secret: &v1::Secret, is_new: impl Fn(&str) -> bool, json: bool) {
+    let new = secret.hosts.iter().filter(|host| !json && is_new(host));
+    for note in new.filter_map(|host| PlainHostNote::of(&secret.name, host)) {
+        output.note(NoteKind::Doubt, &note.doubt);
+        note.hint.iter().for_each(|hint| output.note(NoteKind::Info, hint));
+    }
 }
 
 fn list(context: &Context, secrets: Vec<v1::Secret>, json: bool) -> Result<(), Failure> {
@@ -326,10 +333,10 @@ fn list(context: &Context, secrets: Vec<v1::Secret>, json: bool) -> Result<(), F
         let hosts = secret.hosts.join(" ");
         let users: Vec<String> = std::iter::once("owner".to_owned()).chain(secret.principals).collect();
         let principals = users.join(" ");
-        [secret.name, secret.version.to_string(), secret.sent_as, date(secret.changed), hosts, principals]
+        [secret.name, secret.version.to_string(), secret.sent_as, date(secret.changed), principals, hosts]
     };
     context.table(
-        ["SECRET", "VERSION", "AS", "CHANGED", "HOSTS", "PRINCIPALS"],
+        ["SECRET", "VERSION", "AS", "CHANGED", "PRINCIPALS", "HOSTS"],
         secrets.into_iter().map(row).collect(),
     )
 }

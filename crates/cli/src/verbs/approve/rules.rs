@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use palyra_client::Client;
-use palyra_run_view::{accepted_file_lines, project_file_lines};
+use palyra_run_view::{accepted_digest, accepted_file_lines, project_file_lines};
 use palyra_screen_text::clean_line;
 use palyra_terminal::{NoteKind, Output};
 use palyra_wire::json::to_json_with_defaults;
@@ -18,11 +18,11 @@ const PATH_CHARS_MAX: usize = 1_000;
 /// List, accept and withdraw AGENTS.md files as rules of a project
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  palyra approve rules\n  palyra approve rules --accept DIGEST\n  palyra approve rules --withdraw 41"
+    after_help = "Examples:\n  palyra approve rules\n  palyra approve rules --accept AGENTS.md\n  palyra approve rules --withdraw 41"
 )]
 pub(super) struct RulesArgs {
-    /// Accept the file of this folder that has this SHA-256 now, for your runs here
-    #[arg(long, value_name = "DIGEST", conflicts_with = "withdraw")]
+    /// Accept a file of this folder for your runs here: its SHA-256, 8 or more characters of its beginning, or its path
+    #[arg(long, value_name = "DIGEST|FILE", conflicts_with = "withdraw")]
     accept: Option<String>,
     /// Take the file of this number as data again
     #[arg(long, value_name = "NUMBER")]
@@ -61,18 +61,27 @@ pub(super) async fn run(
     }
     let workspace_root = root.unwrap_or_default();
     let working_folder = working_folder(&workspace_root);
-    if let Some(sha256) = args.accept {
-        let request = v1::AcceptProjectRulesRequest { workspace_root, working_folder, sha256 };
+    let list = v1::ListProjectRulesRequest {
+        workspace_root: workspace_root.clone(),
+        working_folder: working_folder.clone(),
+    };
+    if let Some(named) = args.accept {
+        let files = client.call(list).await?.files;
+        let sha256 = accepted_digest(&named, &files).map_err(Failure::Usage)?;
+        let request =
+            v1::AcceptProjectRulesRequest { workspace_root, working_folder, sha256: sha256.clone() };
         let accepted = client.call(request).await?;
         if args.json {
             output.json(&to_json_with_defaults(&accepted))?;
         } else {
-            let notice = "accepted; it is part of the instructions of your runs here until it changes";
-            output.note(NoteKind::Good, notice);
+            let notice = format!(
+                "accepted the file with SHA-256 {sha256}; it is part of the instructions of your runs here until it changes"
+            );
+            output.note(NoteKind::Good, &notice);
         }
         return Ok(Exit::Done);
     }
-    let listed = client.call(v1::ListProjectRulesRequest { workspace_root, working_folder }).await?;
+    let listed = client.call(list).await?;
     if args.json {
         output.json(&to_json_with_defaults(&listed))?;
         return Ok(Exit::Done);

@@ -25,7 +25,7 @@ use crate::context::Context;
 use crate::daemon_hooks::ConfigMistake;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use palyra_explain::{mend_of_try, mend_without_key};
+use palyra_explain::{mend_of_try, mend_without_key, vault_key_untested};
 use palyra_screen_text::addresses;
 use palyra_terminal::{NoteKind, OutputError, PromptReader, ReadingMode};
 
@@ -259,9 +259,7 @@ fn check_arguments(args: &AddRequest) -> Result<(), Failure> {
     }
     let reference = |key: &str| ["env:", "file:", "vault:"].iter().any(|kind| key.starts_with(kind));
     if args.key.as_deref().is_some_and(|key| key.starts_with("vault:")) && !args.no_test {
-        let message = "--key vault:NAME: the test has no access to the vault; save without a test: --no-test, or add the \
-                       server on the page *Models* of `palyra console`, which tests it";
-        return Err(Failure::Usage(message.to_owned()));
+        return Err(Failure::Usage(vault_key_untested(&args.name, &args.model)));
     }
     if args.key.as_deref().is_some_and(|key| !reference(key)) {
         // What was typed may be the key itself, so it is not repeated.
