@@ -68,10 +68,19 @@ impl DaemonFacts {
     }
 }
 
+/// How the daemon that comes differs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReplacementKind {
+    /// By its model, its server or its key.
+    OtherModel,
+    /// It has the key that this one lacks, and is the same otherwise: two that take turns so wait before each second turn.
+    KeyIsThere,
+}
+
 /// Decides whether this daemon makes room for one with another model.
 pub trait ReplaceDaemon: std::fmt::Debug + Send + Sync {
     /// Returns why it does not; `None` when it may.
-    fn kept_because(&self) -> Option<String>;
+    fn kept_because(&self, replacement: ReplacementKind) -> Option<String>;
 
     /// Takes note that it does.
     fn replaced(&self);
@@ -82,7 +91,7 @@ pub trait ReplaceDaemon: std::fmt::Debug + Send + Sync {
 pub struct NeverReplaced;
 
 impl ReplaceDaemon for NeverReplaced {
-    fn kept_because(&self) -> Option<String> {
+    fn kept_because(&self, _replacement: ReplacementKind) -> Option<String> {
         Some("it was not started by a client".to_owned())
     }
 
