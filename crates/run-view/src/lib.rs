@@ -18,6 +18,7 @@ mod model_question;
 mod posture_line;
 mod printed;
 mod project_rules;
+mod queued_input;
 mod result_line;
 mod run_view;
 mod search_match;
@@ -33,7 +34,8 @@ pub use approval::{
     short_folder, summary, time_left,
 };
 pub use chat_line::{
-    ChatLine, chat_command_of, chat_command_rest, chat_help, read_chat_line, suggest_in_chat,
+    ChatLine, chat_command_of, chat_command_rest, chat_help, nearest_chat_command, read_chat_line,
+    suggest_in_chat,
 };
 pub use deferred_output::DeferredOutput;
 pub use effect_row::effect_row;
@@ -47,6 +49,7 @@ pub use names::{ERASED_MARK, branch_origin, is_named, run_state, run_state_name,
 pub use conversation_entries::{last_answer, listed_entries};
 pub use posture_line::posture_line;
 pub use project_rules::{accepted_file_lines, project_file_lines};
+pub use queued_input::queued_input;
 pub use run_view::{EchoMode, RunView, ShownLine, TextFlow, how_to_resolve};
 pub use search_match::SearchMatch;
 pub use tape_view::used_by_run;

@@ -4,6 +4,7 @@ use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use palyra_client::Client;
 use palyra_types::ErrorCode;
 use palyra_wire::v1;
 
@@ -17,9 +18,9 @@ use crate::context::Context;
 use crate::drive::{InteractionMode, TerminalSession, drive};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use palyra_run_view::{EchoMode, GrantSession, OfferScope};
+use palyra_run_view::{EchoMode, GrantSession, OfferScope, queued_input};
 use palyra_screen_text::shell_word;
-use palyra_terminal::{NoteKind, PromptReader};
+use palyra_terminal::{NoteKind, Output, PromptReader, unread_input_note};
 
 /// More than the daemon takes, so that its limit is the one that speaks.
 const STDIN_BYTES_MAX: u64 = 4 * 1024 * 1024;
@@ -59,7 +60,7 @@ pub(crate) struct RunArgs {
     #[arg(hide_possible_values = true, hide_default_value = true)]
     approve: String,
     /// Show what @file:PATH and others cost; start nothing
-    #[arg(long, hide = true, conflicts_with_all = ["session", "timeout", "attach", "schema", "steer", "interrupt"])]
+    #[arg(long, conflicts_with_all = ["session", "timeout", "attach", "schema", "steer", "interrupt"])]
     preview_references: bool,
     #[command(flatten)]
     choice: RunChoice,
@@ -103,6 +104,7 @@ pub(crate) async fn run(context: &Context, args: RunArgs) -> Result<Exit, Failur
         Some(name) => Some(find_or_make_session(context, &client, name).await?),
         None => None,
     };
+    note_unsent(&context.output, &client, session.as_ref(), &args).await?;
     let request = v1::StartRunRequest {
         session,
         input,
@@ -125,11 +127,10 @@ pub(crate) async fn run(context: &Context, args: RunArgs) -> Result<Exit, Failur
         time_limit: args.timeout.map(Duration::from_secs),
         ..TerminalSession::new(&context.output, &context.interrupts, person, args.json.into(), EchoMode::No)
     };
-    let steered = args.steer;
     let opened = |opened: &v1::Opened| {
         note_other_model(context, &args.choice, &opened.model);
         note_unapplied_images(context, &opened.notes);
-        if steered {
+        if args.steer {
             context.output.note(NoteKind::Info, handed_over(opened));
         }
     };
@@ -138,6 +139,25 @@ pub(crate) async fn run(context: &Context, args: RunArgs) -> Result<Exit, Failur
         Some(name) => ended.map_err(|failure| failure.naming_session(name)),
         None => ended,
     }
+}
+
+/// Says what the input waits for, and which input is not sent at all.
+async fn note_unsent(
+    output: &Output,
+    client: &Client,
+    session: Option<&v1::SessionSelector>,
+    args: &RunArgs,
+) -> Result<(), Failure> {
+    if let Some(session) = session.filter(|_| delivery(args) == v1::InputDelivery::Queue)
+        && let Some(active) = client.active_run(session).await?
+    {
+        output.note(NoteKind::Info, &queued_input(&active.run, active.approval.as_deref()));
+    }
+    let reads_input = args.text.is_empty() || args.text.iter().any(|word| word == "-");
+    if let Some(note) = unread_input_note().filter(|_| !reads_input) {
+        output.note(NoteKind::Doubt, &note);
+    }
+    Ok(())
 }
 
 /// Returns how the input meets the session's active run.
