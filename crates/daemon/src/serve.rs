@@ -225,7 +225,7 @@ async fn run(
     notices.ready(&facts.listening.join(", "));
     // Looked at once, so that the first command need not wait for it.
     tokio::task::spawn_blocking(move || live_checks.made());
-    tokio::spawn(models::suggest_local_servers(swap.models.clone()));
+    suggest_local_servers(&seen.config.borrow(), &swap.models);
     let reloading =
         tokio::spawn(ConfigReloader::new(source, policies, keys, swap, notices).run(hangups, reloads));
     tokio::spawn(notices.beat(gateway.health.clone()));
@@ -256,6 +256,13 @@ async fn run(
 async fn directory_of(config: &Config, keys: &KeySources) -> Result<ModelDirectory, StartRefusal> {
     let directory = models::build(config, keys, MissingSecret::Awaited).await;
     directory.map_err(|errors| StartRefusal::new(ErrorCode::ConfigInvalid, &models::describe_all(&errors)))
+}
+
+/// Looks for servers of models on this machine in the background, where the configuration lets it.
+fn suggest_local_servers(config: &Config, models: &watch::Sender<Arc<ModelDirectory>>) {
+    if config.detects_local_models() {
+        tokio::spawn(models::suggest_local_servers(models.clone()));
+    }
 }
 
 fn started_by(args: &ServeArgs) -> StartedBy {
