@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use palyra_admin::health::{HealthCheck, LiveChecks};
+use palyra_ports::GatewayTrail;
 use palyra_types::Timestamp;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -34,6 +35,8 @@ pub struct DaemonFacts {
     pub checks: watch::Receiver<Arc<Vec<HealthCheck>>>,
     /// Checks that are made at each request for the status.
     pub live_checks: LiveChecks,
+    /// Its id in requests to models, and the gateways that it answers.
+    pub gateways: GatewayTrail,
     /// The way to have the configuration read again.
     pub reload: ReloadHandle,
     /// The way to add servers of models to the configuration.
@@ -60,6 +63,7 @@ impl DaemonFacts {
             config: watch::channel(Arc::default()).1,
             checks: watch::channel(Arc::default()).1,
             live_checks: LiveChecks::default(),
+            gateways: GatewayTrail::default(),
             reload: ReloadHandle::channel().0,
             model_changes: ModelChanges::none(),
             replacement: Arc::new(NeverReplaced),

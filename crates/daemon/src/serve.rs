@@ -211,6 +211,7 @@ async fn run(
         state_dir: dir.clone(),
         listening: listeners.addresses(),
         http_origin: listeners.http_origin(),
+        gateways: keys.gateways.clone(),
         config: seen.facts,
         checks: seen.checks,
         live_checks: live_checks.clone(),
