@@ -9,7 +9,7 @@ use palyra_wire::v1::{
 };
 
 use crate::api_error::ApiError;
-use crate::daemon_facts::ConfigFact;
+use crate::daemon_facts::{ConfigFact, ReplacementKind};
 use crate::operations::OperationHandlers;
 use crate::reload::{ReloadError, ReloadReport};
 use crate::translate;
@@ -73,13 +73,13 @@ impl OperationHandlers {
     }
 
     /// Makes room for a daemon with another model, where nothing speaks against it; else returns what does.
-    async fn make_room(&self) -> Result<Option<String>, ApiError> {
+    async fn make_room(&self, replacement: ReplacementKind) -> Result<Option<String>, ApiError> {
         let _one_by_one = self.making_room.lock().await;
         // It makes room for another client's daemon already, or stops anyway.
         if self.daemon.stop_requested.is_cancelled() {
             return Ok(None);
         }
-        let kept = self.daemon.replacement.kept_because();
+        let kept = self.daemon.replacement.kept_because(replacement);
         if kept.is_some() {
             return Ok(kept);
         }
@@ -124,8 +124,12 @@ impl OperationHandlers {
         _caller: Caller,
         message: ShutdownRequest,
     ) -> Result<ShutdownResponse, ApiError> {
+        let replacement = match message.only_key_is_missing {
+            true => ReplacementKind::KeyIsThere,
+            false => ReplacementKind::OtherModel,
+        };
         if message.only_if_replaceable
-            && let Some(kept_because) = self.make_room().await?
+            && let Some(kept_because) = self.make_room(replacement).await?
         {
             return Ok(ShutdownResponse { kept_because });
         }

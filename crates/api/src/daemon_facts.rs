@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use palyra_admin::health::{HealthCheck, LiveChecks};
+use palyra_ports::GatewayTrail;
 use palyra_types::Timestamp;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -34,6 +35,8 @@ pub struct DaemonFacts {
     pub checks: watch::Receiver<Arc<Vec<HealthCheck>>>,
     /// Checks that are made at each request for the status.
     pub live_checks: LiveChecks,
+    /// Its id in requests to models, and the gateways that it answers.
+    pub gateways: GatewayTrail,
     /// The way to have the configuration read again.
     pub reload: ReloadHandle,
     /// The way to add servers of models to the configuration.
@@ -60,6 +63,7 @@ impl DaemonFacts {
             config: watch::channel(Arc::default()).1,
             checks: watch::channel(Arc::default()).1,
             live_checks: LiveChecks::default(),
+            gateways: GatewayTrail::default(),
             reload: ReloadHandle::channel().0,
             model_changes: ModelChanges::none(),
             replacement: Arc::new(NeverReplaced),
@@ -68,10 +72,19 @@ impl DaemonFacts {
     }
 }
 
+/// How the daemon that comes differs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReplacementKind {
+    /// By its model, its server or its key.
+    OtherModel,
+    /// It has the key that this one lacks, and is the same otherwise: two that take turns so wait before each second turn.
+    KeyIsThere,
+}
+
 /// Decides whether this daemon makes room for one with another model.
 pub trait ReplaceDaemon: std::fmt::Debug + Send + Sync {
     /// Returns why it does not; `None` when it may.
-    fn kept_because(&self) -> Option<String>;
+    fn kept_because(&self, replacement: ReplacementKind) -> Option<String>;
 
     /// Takes note that it does.
     fn replaced(&self);
@@ -82,7 +95,7 @@ pub trait ReplaceDaemon: std::fmt::Debug + Send + Sync {
 pub struct NeverReplaced;
 
 impl ReplaceDaemon for NeverReplaced {
-    fn kept_because(&self) -> Option<String> {
+    fn kept_because(&self, _replacement: ReplacementKind) -> Option<String> {
         Some("it was not started by a client".to_owned())
     }
 

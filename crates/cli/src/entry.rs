@@ -111,6 +111,7 @@ mod tests {
                 variables: Vec::new(),
                 fingerprint: std::sync::Arc::new(|_| Ok(Vec::new())),
                 unnamed_fingerprint: std::sync::Arc::new(|_| None),
+                keyless_fingerprint: std::sync::Arc::new(|_| None),
             },
             policies: |_, _, _, _| PolicyReport::default(),
             shipped_policies: Vec::new,

@@ -23,3 +23,4 @@ pub use models::AskProviders;
 pub use operation::OperationMessages;
 pub use policy::PolicyDiffStep;
 pub use proof::{ExportedParts, ProvedEntry};
+pub use sessions::ActiveRun;

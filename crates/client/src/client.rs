@@ -94,7 +94,8 @@ impl Client {
     /// # Errors
     /// As [`stop_daemon`](Self::stop_daemon).
     pub async fn make_room(&self) -> Result<Option<String>, ClientError> {
-        let kept_because = self.end_daemon(v1::ShutdownRequest { only_if_replaceable: true }).await?;
+        let kept_because =
+            self.end_daemon(v1::ShutdownRequest { only_if_replaceable: true, ..Default::default() }).await?;
         Ok(Some(kept_because).filter(|why| !why.is_empty()))
     }
 

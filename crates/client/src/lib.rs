@@ -21,7 +21,7 @@ mod heads;
 mod follow;
 
 pub use calls::{
-    ApprovalWatch, AskProviders, ExportedApprovals, ExportedParts, JournalStep, JournalWatch,
+    ActiveRun, ApprovalWatch, AskProviders, ExportedApprovals, ExportedParts, JournalStep, JournalWatch,
     OperationMessages, PolicyDiffStep, ProvedEntry, WatchedApproval,
 };
 pub use client::Client;

@@ -122,6 +122,8 @@ pub struct OwnModel {
     /// Returns the fingerprint of the same server and key where the server names the model; `None` where no variable names
     /// one.
     pub unnamed_fingerprint: Arc<UnnamedFingerprint>,
+    /// Returns the fingerprint of the same server and model without a key; `None` where no key is there.
+    pub keyless_fingerprint: Arc<UnnamedFingerprint>,
 }
 
 /// How to connect.

@@ -189,6 +189,7 @@ pub(crate) async fn run(
     }
     let (tier, argv) = (planned.plan.tier.of_process(), planned.plan.argv.clone());
     let read_only = planned.plan.read_only.clone();
+    let has_network = !planned.plan.hosts.is_empty();
     let span = Duration::from_secs(arguments.timeout_secs.unwrap_or(DEFAULT_SECS)).min(DEADLINE);
     let hearing =
         OutputHandling { bytes_max: printed_bytes_max(invocation), watched: supervision.output.clone() };
@@ -202,7 +203,40 @@ pub(crate) async fn run(
         ended.text.push_str(&reason);
         ended.bytes_total += reason.len() as u64;
     }
+    if let Some(reason) = network_reason(&ended, &argv, has_network) {
+        ended.text.push_str(&reason);
+        ended.bytes_total += reason.len() as u64;
+    }
     Ok(ToolResult { site: parts.site(tier), ..ended })
+}
+
+/// Programs that fail without the network when a word of their command line names a host.
+const NETWORK_PROGRAMS: [&str; 10] =
+    ["curl", "wget", "ping", "ssh", "scp", "nc", "dig", "nslookup", "telnet", "http"];
+/// What programs print when they have no network.
+const NETWORK_ERRORS: [&str; 6] = [
+    "Could not resolve host",
+    "Temporary failure in name resolution",
+    "Name or service not known",
+    "Network is unreachable",
+    "unable to resolve host",
+    "Couldn't connect to server",
+];
+
+/// Says that a program which failed has no network, where its command line or its output names another host.
+fn network_reason(ended: &ToolResult, argv: &[String], has_network: bool) -> Option<String> {
+    if has_network || ended.failure != Some(ErrorCode::CommandFailed) {
+        return None;
+    }
+    let mut words = argv.iter().flat_map(|word| word.split_whitespace());
+    let names_host = words.clone().any(|word| word.contains("http://") || word.contains("https://"))
+        || words.any(|word| NETWORK_PROGRAMS.contains(&word));
+    let says_so = NETWORK_ERRORS.iter().any(|sign| ended.text.contains(sign));
+    (names_host || says_so).then(|| {
+        "\n\nthis command had no network, which is closed in the sandbox: `hosts` of the call names hosts that it may reach, and \
+         the tool http_fetch (`fetch URL`) reads one page"
+            .to_owned()
+    })
 }
 
 /// What a program prints when it writes where it may not (`EROFS`).
@@ -282,5 +316,27 @@ pub(crate) fn how(ended: ProgramEnd) -> String {
                 .to_owned()
         }
         ProgramEnd::Stopped => "ended from outside".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_that_failed_without_the_network_says_that_it_had_none() {
+        let said = |argv: &[&str], text: &str, failure, has_network| {
+            let argv: Vec<String> = argv.iter().map(|word| (*word).to_owned()).collect();
+            let ended = ToolResult { text: text.to_owned(), failure, ..ToolResult::default() };
+            network_reason(&ended, &argv, has_network).is_some()
+        };
+        let failed = Some(ErrorCode::CommandFailed);
+        assert!(said(&["curl", "-s", "example.org"], "exit code 6", failed, false));
+        assert!(said(&["sh", "-c", "curl -s https://example.org | head"], "exit code 6", failed, false));
+        assert!(said(&["git", "fetch"], "fatal: Could not resolve host: h", failed, false));
+        // The controls: it has hosts, it succeeded, it has nothing to do with the network.
+        assert!(!said(&["curl", "-s", "example.org"], "exit code 6", failed, true));
+        assert!(!said(&["curl", "--version"], "exit code 0", None, false));
+        assert!(!said(&["cargo", "test"], "exit code 101", failed, false));
     }
 }

@@ -116,7 +116,11 @@ fn check_models(config: &Config, environment: &BTreeMap<String, String>) -> Vec<
         origin: error.origin().cloned(),
         key: error.key(),
     };
-    let sources = KeySources { environment: Arc::new(environment.clone()), vault: None };
+    let sources = KeySources {
+        environment: Arc::new(environment.clone()),
+        vault: None,
+        gateways: palyra_ports::GatewayTrail::default(),
+    };
     models::plan(config, &sources, MissingSecret::Refused)
         .err()
         .unwrap_or_default()

@@ -247,6 +247,12 @@ impl Config {
         !matches!(self.values.get("commands.enabled"), Some((ConfigValue::Bool(false), _)))
     }
 
+    /// Returns whether a start looks for servers of models on this machine.
+    #[must_use]
+    pub fn detects_local_models(&self) -> bool {
+        !matches!(self.values.get("model.detect_local"), Some((ConfigValue::Bool(false), _)))
+    }
+
     /// Returns the folders in which programs are looked for first.
     #[must_use]
     pub fn commands_path(&self) -> &[String] {

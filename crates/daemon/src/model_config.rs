@@ -58,7 +58,8 @@ impl ConfigureModels for FileModelConfig {
         let config = self.source.load_text(&file, &text).map_err(|errors| invalid(&errors))?;
         let settings = settings_of(&config, addition, reference.as_deref())?;
         let key = addition.key.as_ref().map(|key| Secret::new(key.expose()));
-        let provider = models::with_key(&config, &settings, key).map_err(|error| unusable_server(&error))?;
+        let provider = models::with_key(&config, &settings, key, &self.keys.gateways)
+            .map_err(|error| unusable_server(&error))?;
         Ok(ModelDraft {
             provider,
             model: ModelRef::new(&addition.name, &addition.model),
@@ -223,6 +224,7 @@ fn unusable_server(error: &ModelsError) -> AddModelError {
     match error {
         ModelsError::Provider { cause, .. } => unsuitable(&format!("`base_url` or `key`: {cause}")),
         ModelsError::Key { .. }
+        | ModelsError::Itself { .. }
         | ModelsError::Selection(_)
         | ModelsError::Model { .. }
         | ModelsError::Embeddings { .. } => mistake(chain(error)),

@@ -6,13 +6,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use palyra_ports::{SecretName, SecretReader, SecretStore, SecretStoreError};
+use palyra_ports::{GatewayTrail, SecretName, SecretReader, SecretStore, SecretStoreError};
 use palyra_providers::{
     KeyReference, LinkPrivacy, ParseKeyReferenceError, ProviderConfigError, ResolveKeyError, Secret,
     secret_host,
 };
 
 use crate::config::ProviderConfig;
+use crate::system::SystemEntropy;
 use crate::vault::OpenVault;
 
 /// Where keys are looked for.
@@ -21,6 +22,8 @@ pub(crate) struct KeySources {
     pub(crate) environment: Arc<BTreeMap<String, String>>,
     /// `None` outside of a daemon, where the vault cannot be read.
     pub(crate) vault: Option<Arc<dyn SecretStore>>,
+    /// Goes with each request beside the key, so that a daemon finds that it asks itself.
+    pub(crate) gateways: GatewayTrail,
 }
 
 /// Why a server has no key.
@@ -79,7 +82,11 @@ pub(crate) enum VaultKeyError {
 impl KeySources {
     /// Returns the sources of a daemon.
     pub(crate) fn of_daemon(environment: &BTreeMap<String, String>, vault: &Arc<OpenVault>) -> Self {
-        Self { environment: Arc::new(environment.clone()), vault: Some(Arc::clone(vault) as _) }
+        Self {
+            environment: Arc::new(environment.clone()),
+            vault: Some(Arc::clone(vault) as _),
+            gateways: GatewayTrail::new(&SystemEntropy),
+        }
     }
 
     /// Returns the key of a server; `None` for one that takes none, and for a secret of the vault outside of a daemon.

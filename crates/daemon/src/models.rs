@@ -3,14 +3,13 @@
 //! The environment selects a server explicitly by `OPENAI_BASE_URL`; a bare key is only offered. Values of
 //! keys go into the provider and nowhere else.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use palyra_demo_model::DemoProvider;
 use palyra_memory::EmbeddedModel;
 use palyra_ports::model_directory::EnvironmentServer;
-use palyra_ports::{EMBEDDED_MODEL_NAME, EmbedTexts, EmbeddingModelName, ModelProvider};
+use palyra_ports::{EMBEDDED_MODEL_NAME, EmbedTexts, EmbeddingModelName, GatewayTrail, ModelProvider};
 use palyra_providers::detect::{
     DetectedServer, ExplicitSelection, SelectModelError, SelectionError, detect_keys, detect_local_servers,
     explicit_selection, selected_model,
@@ -66,6 +65,16 @@ pub(crate) enum ModelsError {
         #[source]
         cause: ProviderConfigError,
     },
+    /// The server is this daemon.
+    #[error(
+        "{}: the server of `{provider}` is this daemon itself, at the address of `http.listen`; {}", origin.place(),
+        if provider == ENVIRONMENT_PROVIDER {
+            "unset OPENAI_BASE_URL where the daemon is started (clients keep it), or name a default model: `palyra model use demo/demo`"
+        } else {
+            "name the address of a model server"
+        }
+    )]
+    Itself { origin: ValueOrigin, provider: String },
     /// The environment selects something that cannot be used.
     #[error(transparent)]
     Selection(#[from] SelectionError),
@@ -91,6 +100,7 @@ impl ModelsError {
         match self {
             Self::Key { .. }
             | Self::Provider { .. }
+            | Self::Itself { .. }
             | Self::Selection(_)
             | Self::Model { .. }
             | Self::Embeddings { .. } => ErrorCode::ConfigInvalid,
@@ -102,6 +112,7 @@ impl ModelsError {
         match self {
             Self::Key { origin, .. }
             | Self::Provider { origin, .. }
+            | Self::Itself { origin, .. }
             | Self::Model { origin, .. }
             | Self::Embeddings { origin, .. } => Some(origin),
             Self::Selection(_) => None,
@@ -112,7 +123,9 @@ impl ModelsError {
     pub(crate) fn key(&self) -> Option<String> {
         match self {
             Self::Key { provider, .. } => Some(format!("providers.{provider}.key")),
-            Self::Provider { provider, .. } => Some(format!("providers.{provider}.base_url")),
+            Self::Provider { provider, .. } | Self::Itself { provider, .. } => {
+                Some(format!("providers.{provider}.base_url"))
+            }
             Self::Model { key, .. } => Some((*key).to_owned()),
             Self::Embeddings { .. } => Some(EMBEDDINGS_KEY.to_owned()),
             Self::Selection(_) => None,
@@ -175,7 +188,14 @@ pub(crate) fn plan(
         }
         None => suggestions.extend(detect_keys(environment).iter().map(|key| key.sentence())),
     }
-    let selected = selection.map(|selection| SelectedServer::new(selection, environment)).transpose();
+    if let Some(selection) = &selection
+        && config.default_model().is_empty()
+        && is_this_daemon(config, &selection.base_url)
+    {
+        let provider = ENVIRONMENT_PROVIDER.to_owned();
+        errors.push(ModelsError::Itself { origin: variable(SERVER_VARIABLE), provider });
+    }
+    let selected = selection.map(|selection| SelectedServer::new(selection, sources)).transpose();
     let selected = selected.unwrap_or_else(|error| {
         errors.push(error);
         None
@@ -294,17 +314,15 @@ pub(crate) async fn suggest_local_servers(models: watch::Sender<Arc<ModelDirecto
 
 impl SelectedServer {
     /// Makes the adapter of the server, without a network.
-    fn new(
-        selection: ExplicitSelection,
-        environment: &BTreeMap<String, String>,
-    ) -> Result<Self, ModelsError> {
-        let key = selection.key.as_ref().map(|reference| reference.resolve(environment)).transpose();
+    fn new(selection: ExplicitSelection, sources: &KeySources) -> Result<Self, ModelsError> {
+        let key = selection.key.as_ref().map(|reference| reference.resolve(&sources.environment)).transpose();
         let key = key.map_err(|error| ModelsError::Key {
             origin: variable(KEY_VARIABLE),
             provider: ENVIRONMENT_PROVIDER.to_owned(),
             cause: error.into(),
         })?;
-        let wanted = OpenAiChatConfig::new(ENVIRONMENT_PROVIDER, &selection.base_url, key);
+        let mut wanted = OpenAiChatConfig::new(ENVIRONMENT_PROVIDER, &selection.base_url, key);
+        wanted.gateways = sources.gateways.clone();
         let provider = OpenAiChatProvider::new(wanted).map_err(|cause| ModelsError::Provider {
             origin: variable(if cause == ProviderConfigError::Key { KEY_VARIABLE } else { SERVER_VARIABLE }),
             provider: ENVIRONMENT_PROVIDER.to_owned(),
@@ -335,10 +353,14 @@ fn configured(
     sources: &KeySources,
     missing: MissingSecret,
 ) -> Result<Arc<dyn ModelProvider>, ModelsError> {
+    if is_this_daemon(config, &settings.base_url) {
+        let origin = config.origin(&format!("providers.{}.base_url", settings.name));
+        return Err(ModelsError::Itself { origin, provider: settings.name.clone() });
+    }
     let cause = match sources.key_of(settings) {
-        Ok(key) => return with_key(config, settings, key),
+        Ok(key) => return with_key(config, settings, key, &sources.gateways),
         // Its address is at fault, which this says.
-        Err(ModelKeyError::Server(_)) => return with_key(config, settings, None),
+        Err(ModelKeyError::Server(_)) => return with_key(config, settings, None, &sources.gateways),
         Err(cause) => cause,
     };
     let is_needed = is_needed(config, &settings.name);
@@ -351,11 +373,22 @@ fn configured(
         tracing::warn!(provider = settings.name, "a server of models has no key: {}", chain(&cause));
         return keyless(config, settings, sources, no_key(&settings.name, &cause));
     }
+    let way_out = match &cause {
+        ModelKeyError::Resolve(ResolveKeyError::NotSet { .. }) => {
+            Some(format!("{}; set it, or use another model: `palyra model use demo`", chain(&cause)))
+        }
+        _ => None,
+    };
     Err(ModelsError::Key {
         origin: config.origin(&format!("providers.{}.key", settings.name)),
         provider: settings.name.clone(),
-        cause: cause.into(),
+        cause: way_out.map_or_else(|| cause.into(), Into::into),
     })
+}
+
+/// Returns whether a server is the HTTP API of this daemon, as far as a configured address says so.
+fn is_this_daemon(config: &Config, base_url: &str) -> bool {
+    config.http().is_some_and(|http| http.serves(base_url))
 }
 
 /// Returns whether a server has the default model or a fallback: it is asked without being named.
@@ -377,13 +410,13 @@ fn keyless(
     sources: &KeySources,
     note: String,
 ) -> Result<Arc<dyn ModelProvider>, ModelsError> {
-    let keyless = with_key(config, settings, None)?;
+    let keyless = with_key(config, settings, None, &sources.gateways)?;
     let settings = settings.clone();
     let sources = sources.clone();
     let connect = move || {
         let key = sources.key_of(&settings);
         let key = key.map_err(|error| no_key(&settings.name, &error))?;
-        let provider = adapter(&settings, key).map_err(|error| chain(&error))?;
+        let provider = adapter(&settings, key, &sources.gateways).map_err(|error| chain(&error))?;
         Ok(guard(provider, settings.parallel_requests_max))
     };
     Ok(Arc::new(KeylessProvider::new(keyless, Box::new(connect), note)))
@@ -394,8 +427,9 @@ pub(crate) fn with_key(
     config: &Config,
     settings: &ProviderConfig,
     key: Option<Secret>,
+    gateways: &GatewayTrail,
 ) -> Result<Arc<dyn ModelProvider>, ModelsError> {
-    let provider = adapter(settings, key).map_err(|cause| ModelsError::Provider {
+    let provider = adapter(settings, key, gateways).map_err(|cause| ModelsError::Provider {
         origin: config.origin(&format!("providers.{}.base_url", settings.name)),
         provider: settings.name.clone(),
         cause,
@@ -407,6 +441,7 @@ pub(crate) fn with_key(
 fn adapter(
     settings: &ProviderConfig,
     key: Option<Secret>,
+    gateways: &GatewayTrail,
 ) -> Result<Arc<dyn ModelProvider>, ProviderConfigError> {
     let (name, base_url) = (&settings.name, &settings.base_url);
     Ok(match settings.format {
@@ -414,12 +449,14 @@ fn adapter(
             let mut wanted = OpenAiChatConfig::new(name, base_url, key);
             wanted.context_tokens = settings.context_tokens;
             wanted.images = settings.images;
+            wanted.gateways = gateways.clone();
             Arc::new(OpenAiChatProvider::new(wanted)?)
         }
         ProviderFormat::AnthropicMessages => {
             let mut wanted = AnthropicMessagesConfig::new(name, base_url, key);
             wanted.context_tokens = settings.context_tokens;
             wanted.images = settings.images;
+            wanted.gateways = gateways.clone();
             Arc::new(AnthropicMessagesProvider::new(wanted)?)
         }
     })

@@ -41,6 +41,8 @@ pub struct OwnModel {
     selection: Vec<u8>,
     /// The same where the server names the model: for an environment that names a server and a model.
     unnamed_selection: Option<Vec<u8>>,
+    /// The same without the key, where there is one.
+    keyless_selection: Option<Vec<u8>>,
 }
 
 impl OwnModel {
@@ -54,6 +56,14 @@ impl OwnModel {
     #[must_use]
     pub fn unnamed_fingerprint(&self, salt: &[u8]) -> Option<Vec<u8>> {
         let selection = self.unnamed_selection.as_ref()?;
+        Some(palyra_ledger::sha256(&[salt, selection].concat()).to_vec())
+    }
+
+    /// Returns the digest of the same server and model without a key; `None` where there is no key, or the configuration
+    /// names it.
+    #[must_use]
+    pub fn keyless_fingerprint(&self, salt: &[u8]) -> Option<Vec<u8>> {
+        let selection = self.keyless_selection.as_ref()?;
         Some(palyra_ledger::sha256(&[salt, selection].concat()).to_vec())
     }
 
@@ -96,6 +106,7 @@ pub(crate) fn of(config: &Config, environment: &BTreeMap<String, String>) -> Res
         variables,
         selection: joined(parts),
         unnamed_selection: None,
+        keyless_selection: None,
         is_named_twice: false,
         name,
     };
@@ -110,8 +121,13 @@ pub(crate) fn of(config: &Config, environment: &BTreeMap<String, String>) -> Res
                 let key = selection.key.as_ref().map(|key| key_of(key, environment)).unwrap_or_default();
                 let place = SERVER_VARIABLE.to_owned();
                 let unnamed_selection = (!model.is_empty()).then(|| joined(&[&selection.base_url, "", &key]));
+                let keyless_selection = (!key.is_empty()).then(|| joined(&[&selection.base_url, &model, ""]));
                 let parts = [selection.base_url.as_str(), &model, &key];
-                OwnModel { unnamed_selection, ..own(ModelSource::Environment, place, name, &parts) }
+                OwnModel {
+                    unnamed_selection,
+                    keyless_selection,
+                    ..own(ModelSource::Environment, place, name, &parts)
+                }
             }
             None => own(ModelSource::BuiltIn, String::new(), "demo/demo".to_owned(), &[]),
         });

@@ -7,7 +7,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use palyra_api::ReplaceDaemon;
+use palyra_api::{ReplaceDaemon, ReplacementKind};
 use palyra_commands::Jobs;
 
 /// How long no other replacement follows one.
@@ -52,7 +52,7 @@ impl fmt::Debug for ReplacementConditions {
 }
 
 impl ReplaceDaemon for ReplacementConditions {
-    fn kept_because(&self) -> Option<String> {
+    fn kept_because(&self, replacement: ReplacementKind) -> Option<String> {
         if self.started_by == StartedBy::Operator {
             return Some("it was not started by a command of yours but by `palyra serve`".to_owned());
         }
@@ -61,7 +61,7 @@ impl ReplaceDaemon for ReplacementConditions {
             1 => return Some("it has 1 job running".to_owned()),
             jobs => return Some(format!("it has {jobs} jobs running")),
         }
-        let age = self.recent()?;
+        let age = self.recent().filter(|_| replacement == ReplacementKind::OtherModel)?;
         let left = REPLACED_AGAIN_AFTER.saturating_sub(age).as_secs() + 1;
         Some(format!("another one was replaced less than a minute ago; try again in {left} s"))
     }
@@ -83,19 +83,23 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let of = |started_by| ReplacementConditions::new(started_by, folder.path(), None);
         let daemon = of(StartedBy::Client);
-        assert_eq!(daemon.kept_because(), None);
+        let other = ReplacementKind::OtherModel;
+        assert_eq!(daemon.kept_because(other), None);
         daemon.replaced();
-        let kept = of(StartedBy::Client).kept_because().expect("kept");
+        let kept = of(StartedBy::Client).kept_because(other).expect("kept");
         assert!(kept.contains("less than a minute ago"), "{kept}");
+        // A key that is there now makes a daemon that lacked it useful at once.
+        assert_eq!(daemon.kept_because(ReplacementKind::KeyIsThere), None);
+        assert!(of(StartedBy::Operator).kept_because(ReplacementKind::KeyIsThere).is_some());
         let stamp =
             std::fs::File::options().write(true).open(folder.path().join(STAMP_FILE_NAME)).expect("there");
         for (age, kept) in [(59, true), (61, false)] {
             let then = SystemTime::now() - Duration::from_secs(age);
             stamp.set_modified(then).expect("set");
-            assert_eq!(daemon.kept_because().is_some(), kept, "{age}");
+            assert_eq!(daemon.kept_because(other).is_some(), kept, "{age}");
         }
         stamp.set_modified(SystemTime::now() + Duration::from_secs(3_600)).expect("set");
-        assert_eq!(daemon.kept_because(), None);
-        assert!(of(StartedBy::Operator).kept_because().is_some());
+        assert_eq!(daemon.kept_because(other), None);
+        assert!(of(StartedBy::Operator).kept_because(other).is_some());
     }
 }

@@ -212,6 +212,7 @@ async fn run(
         state_dir: dir.clone(),
         listening: listeners.addresses(),
         http_origin: listeners.http_origin(),
+        gateways: keys.gateways.clone(),
         config: seen.facts,
         checks: seen.checks,
         live_checks: live_checks.clone(),
@@ -226,7 +227,7 @@ async fn run(
     notices.ready(&facts.listening.join(", "));
     // Looked at once, so that the first command need not wait for it.
     tokio::task::spawn_blocking(move || live_checks.made());
-    tokio::spawn(models::suggest_local_servers(swap.models.clone()));
+    suggest_local_servers(&seen.config.borrow(), &swap.models);
     let reloading =
         tokio::spawn(ConfigReloader::new(source, policies, keys, swap, notices).run(hangups, reloads));
     tokio::spawn(notices.beat(gateway.health.clone()));
@@ -262,6 +263,13 @@ async fn directory_of(config: &Config, keys: &KeySources) -> Result<ModelDirecto
 /// Reads the prices; a catalogue with a mistake is refused as other settings are.
 fn prices_of(config: &Config) -> Result<PublishedPrices, StartRefusal> {
     prices::load(config).map_err(|error| StartRefusal::new(ErrorCode::ConfigInvalid, &error))
+}
+
+/// Looks for servers of models on this machine in the background, where the configuration lets it.
+fn suggest_local_servers(config: &Config, models: &watch::Sender<Arc<ModelDirectory>>) {
+    if config.detects_local_models() {
+        tokio::spawn(models::suggest_local_servers(models.clone()));
+    }
 }
 
 fn started_by(args: &ServeArgs) -> StartedBy {

@@ -28,7 +28,9 @@ pub(crate) async fn serve(
 ) -> Result<(), StartRefusal> {
     let http = listeners.take_http(&connections);
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    let openai = openai_routes(state.clone(), OpenAiSpans::default(), Arc::clone(&clock), stop.clone());
+    let spans = OpenAiSpans::default();
+    let openai =
+        openai_routes(state.clone(), spans, Arc::clone(&clock), stop.clone(), daemon.gateways.clone());
     let console = http.as_ref().map(|http| {
         let clock = Arc::clone(&clock);
         console_routes(state.clone(), daemon.clone(), &http.origin, clock, stop.clone())

@@ -187,6 +187,14 @@ fn without_way(note: &str) -> String {
     clip(note.split("; continue with").next().unwrap_or(note), LINE_CHARS_MAX)
 }
 
+/// Says how git learns who commits; the configuration of the person's home is not visible to commands.
+const AUTHOR_HINT: &str = "\n\nGit does not know who commits: commands do not see the configuration of your home. In your shell, in \
+    this folder, name the author of this repository:\n\n```\ngit config user.name \"Your Name\"\ngit config user.email \
+    you@example.org\n```\n\nFor all folders, write this into the configuration file, which `palyra config check` names; where it has \
+    a section `[commands]` already, write the second line there. Then `palyra admin stop`:\n\n```\n[commands]\nenvironment = \
+    [\"GIT_AUTHOR_NAME=Your Name\", \"GIT_AUTHOR_EMAIL=you@example.org\", \"GIT_COMMITTER_NAME=Your Name\", \
+    \"GIT_COMMITTER_EMAIL=you@example.org\"]\n```\n\n`commands.environment` counts more than the repository.";
+
 /// Shows what a program printed, as it printed it.
 fn ran(finding: &ToolFinding) -> String {
     let line = match finding.tool.as_str() {
@@ -204,8 +212,7 @@ fn ran(finding: &ToolFinding) -> String {
         .iter()
         .any(|sign| text.contains(sign))
     {
-        "\n\nGit does not know who commits. Name the author in the configuration, then restart the daemon: commands.environment = \
-         [\"GIT_AUTHOR_NAME=...\", \"GIT_AUTHOR_EMAIL=...\", \"GIT_COMMITTER_NAME=...\", \"GIT_COMMITTER_EMAIL=...\"]."
+        AUTHOR_HINT
     } else {
         ""
     };

@@ -65,12 +65,17 @@ fn own_model(file: Option<&Path>) -> OwnModel {
                 let own = own.clone();
                 Arc::new(move |salt| own.unnamed_fingerprint(salt))
             },
+            keyless_fingerprint: {
+                let own = own.clone();
+                Arc::new(move |salt| own.keyless_fingerprint(salt))
+            },
             fingerprint: Arc::new(move |salt| Ok(own.fingerprint(salt))),
         },
         Err(why) => OwnModel {
             name: "a model that cannot be used".to_owned(),
             variables,
             unnamed_fingerprint: Arc::new(|_| None),
+            keyless_fingerprint: Arc::new(|_| None),
             fingerprint: Arc::new(move |_| Err(why.clone())),
         },
     }

@@ -20,6 +20,7 @@ pub mod search_memories;
 
 pub mod embed_texts;
 pub mod model_directory;
+mod gateway_trail;
 pub mod model_provider;
 pub mod redactor;
 pub mod secret_store;
@@ -61,6 +62,7 @@ pub use fetch_http::{
     FetchLimits, FetchMethod, FetchReach, FetchRequest, FetchResponse, FillCredential, HostReach, HostRule,
     HostScope,
 };
+pub use gateway_trail::{AnsweredGateways, GATEWAY_HEADER, GATEWAY_LOOP_CODE, GatewayLoop, GatewayTrail};
 pub use granted_writes::{GrantedState, GrantedWrites};
 pub use guard_egress::{
     EgressContact, EgressContacts, EgressGrant, EgressLimits, EgressSession, EgressVerdict, GuardEgress,

@@ -2,6 +2,7 @@
 
 use palyra_terminal::WordSuggestions;
 use palyra_types::reserved_names::RESERVED_TOOL_NAMES;
+use palyra_types::spelling::nearest_name;
 use palyra_wire::v1::InputDelivery;
 
 /// The commands: word, what follows it, what it does.
@@ -150,6 +151,11 @@ pub fn chat_command_of(verb: &str) -> Option<(&'static str, &'static str)> {
     COMMANDS.iter().find(|(command, ..)| command == wanted).map(|(command, _, what)| (*command, *what))
 }
 
+/// Returns the command that is most like one that does not exist.
+pub fn nearest_chat_command(typed: &str) -> Option<&'static str> {
+    nearest_name(typed, COMMANDS.iter().map(|(word, ..)| *word).filter(|word| !word.is_empty()))
+}
+
 /// Returns what has to follow a command.
 pub fn chat_command_rest(command: &str) -> &'static str {
     COMMANDS.iter().find(|(word, _, _)| *word == command).map_or("", |(_, rest, _)| rest)
@@ -254,5 +260,11 @@ mod tests {
         );
         assert_eq!(suggest_in_chat("say /he", &[]), WordSuggestions::Words(Vec::new()));
         assert!(chat_help().all(|line| line.chars().count() < 78));
+    }
+
+    #[test]
+    fn a_command_that_does_not_exist_has_its_nearest_one() {
+        assert_eq!(nearest_chat_command("/session"), Some("/sessions"));
+        assert_eq!(nearest_chat_command("/xyzzy"), None);
     }
 }

@@ -24,6 +24,7 @@ mod model_question;
 mod posture_line;
 mod printed;
 mod project_rules;
+mod queued_input;
 mod result_line;
 mod run_view;
 mod search_match;
@@ -38,12 +39,13 @@ pub use approval::{
     PreviewDetail, answered_question, approval_state_name, call_line, changes, decider, outcome, question,
     repeated, short_folder, summary, time_left,
 };
-pub use budget_rows::budget_rows;
-pub use budget_words::{BudgetWords, budget_amount, budget_request};
 pub use approval_row::{approval_row, time_to_answer, who_decides};
 pub use attach_line::attached_files;
+pub use budget_rows::budget_rows;
+pub use budget_words::{BudgetWords, budget_amount, budget_request};
 pub use chat_line::{
-    ChatLine, chat_command_of, chat_command_rest, chat_help, read_chat_line, suggest_in_chat,
+    ChatLine, chat_command_of, chat_command_rest, chat_help, nearest_chat_command, read_chat_line,
+    suggest_in_chat,
 };
 pub use compaction_view::{compaction_lines, compaction_note};
 pub use deferred_output::DeferredOutput;
@@ -59,6 +61,7 @@ pub use names::{ERASED_MARK, branch_origin, is_named, run_state, run_state_name,
 pub use conversation_entries::{last_answer, listed_entries};
 pub use posture_line::posture_line;
 pub use project_rules::{accepted_digest, accepted_file_lines, project_file_lines};
+pub use queued_input::queued_input;
 pub use run_view::{EchoMode, RunView, ShownLine, TextFlow, how_to_resolve};
 pub use search_match::SearchMatch;
 pub use tape_view::used_by_run;

@@ -38,6 +38,28 @@ pub fn host_of_url(url: &str) -> &str {
     host_of(authority.rsplit_once('@').map_or(authority, |(_, host)| host))
 }
 
+/// Returns whether two addresses are the same server: the same port of the same host, where all names of this machine are
+/// one host.
+#[must_use]
+pub fn is_same_server(one: &str, other: &str) -> bool {
+    let host = host_of_url(one);
+    let other_host = host_of_url(other);
+    let is_local = |host: &str| matches!(reach_of(host), HostReach::Loopback);
+    let is_same_host = host.eq_ignore_ascii_case(other_host) || (is_local(host) && is_local(other_host));
+    is_same_host && port_of_url(one) == port_of_url(other)
+}
+
+/// Returns the port of an address, or that of its scheme.
+fn port_of_url(url: &str) -> Option<u16> {
+    let (scheme, rest) = url.split_once("://")?;
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let after = authority.rsplit_once(']').map_or(authority, |(_, after)| after);
+    match after.rsplit_once(':') {
+        Some((_, port)) => port.parse().ok(),
+        None => Some(if scheme == "https" { 443 } else { 80 }),
+    }
+}
+
 fn host_of(address: &str) -> &str {
     let authority = address.split('/').next().unwrap_or_default();
     if let Some(rest) = authority.strip_prefix('[') {
@@ -78,6 +100,20 @@ mod tests {
             ("", &[]),
         ] {
             assert_eq!(addresses(typed), expect, "{typed}");
+        }
+    }
+
+    #[test]
+    fn all_names_of_this_machine_are_one_server_by_port() {
+        for (one, other, expected) in [
+            ("http://127.0.0.1:7787/v1", "http://localhost:7787", true),
+            ("http://[::1]:7787/v1", "http://localhost:7787", true),
+            ("http://127.0.0.1:7788/v1", "http://localhost:7787", false),
+            ("https://API.example/v1", "https://api.example:443", true),
+            ("https://api.example/v1", "https://localhost:443", false),
+            ("unix:/run/daemon.sock", "http://localhost:7787", false),
+        ] {
+            assert_eq!(is_same_server(one, other), expected, "{one} {other}");
         }
     }
 }

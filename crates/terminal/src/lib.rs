@@ -23,7 +23,7 @@ pub use line_history::{HISTORY_FILE_NAME, forget_lines};
 pub use output::{ErrorFormat, NoteKind, Output};
 pub use output_error::{OutputError, error_json, error_lines};
 pub use pager::Pager;
-pub use prompt_reader::{PromptReader, PromptReply, ReadingMode};
+pub use prompt_reader::{PromptReader, PromptReply, ReadingMode, unread_input_note};
 pub use typed_lines::TypedLines;
 pub use unseen::{AskCount, HiddenAnswer, ask_unseen};
 

@@ -11,9 +11,14 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
+use rustix::process::getpgrp;
 use rustix::stdio::stdin;
-use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr};
+use rustix::termios::{
+    LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcgetpgrp, tcsetattr,
+};
 use tokio::sync::oneshot;
+
+use palyra_screen_text::count;
 
 use super::interrupts::{InterruptListener, UndoId};
 use super::output::{NoteKind, Output};
@@ -78,7 +83,8 @@ impl Drop for OpenPrompt {
 impl PromptReader {
     /// Asks at the terminal of this process; `None` where no person can be asked.
     pub fn of_process(output: &Output, interrupts: &InterruptListener) -> Option<Self> {
-        let asks = io::stdin().is_terminal() && output.can_ask();
+        // A job in the background is stopped by the system when it changes the terminal or reads from it.
+        let asks = io::stdin().is_terminal() && output.can_ask() && is_in_foreground();
         asks.then(|| Self {
             output: output.clone(),
             interrupts: interrupts.clone(),
@@ -173,6 +179,24 @@ impl PromptReader {
             None => None,
         })
     }
+}
+
+/// Returns whether this process may use the terminal on its standard input, as a shell's jobs in the foreground may.
+fn is_in_foreground() -> bool {
+    // Without job control there is no background.
+    tcgetpgrp(stdin()).map_or(true, |foreground| foreground == getpgrp())
+}
+
+/// Says that input is piped in which a question on the command line does not take; reads none and waits for none.
+#[must_use]
+pub fn unread_input_note() -> Option<String> {
+    let bytes = if io::stdin().is_terminal() { 0 } else { rustix::io::ioctl_fionread(stdin()).unwrap_or(0) };
+    let what = count(bytes, "byte");
+    (bytes > 0).then(|| {
+        format!(
+            "standard input has {what} that are not read; a `-` behind the question sends them along: palyra run \"...\" -"
+        )
+    })
 }
 
 /// A terminal that is put back as it was: when this is dropped, and when the program is ended before that.

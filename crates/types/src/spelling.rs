@@ -49,6 +49,17 @@ fn slips_max(typed: &str, name: &str) -> usize {
     (typed.chars().count().max(name.chars().count()) / LETTERS_PER_SLIP).max(1)
 }
 
+/// Returns whether a word has exactly the letters of another one, two neighbours of them swapped.
+#[must_use]
+pub fn is_swapped(typed: &str, name: &str) -> bool {
+    let sorted = |text: &str| {
+        let mut letters: Vec<char> = text.chars().take(COMPARED_CHARS_MAX).collect();
+        letters.sort_unstable();
+        letters
+    };
+    strsim::osa_distance(typed, name) == 1 && sorted(typed) == sorted(name)
+}
+
 /// Counts the letters that were left out, added, mistaken or swapped with the next.
 #[must_use]
 pub fn slips(typed: &str, name: &str) -> usize {
@@ -75,6 +86,7 @@ mod tests {
         ] {
             assert_eq!(nearest_name(typed, ["forge", "maps", "web"]), nearest, "{typed}");
         }
+        assert!(is_swapped("rnu", "run") && !is_swapped("rum", "run") && !is_swapped("unr", "run"));
         assert_eq!(nearest_name("limits.turn", ["limits.turns_max", "limits.turns"]), Some("limits.turns"));
         assert_eq!(
             nearest_name("abcd", ["abce", "abcf"]),

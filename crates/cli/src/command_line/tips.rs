@@ -9,7 +9,7 @@ use palyra_explain::{
     branch_at_entry, completed_command, explained_call, is_like_id, known_command, plain_words,
 };
 use palyra_screen_text::shell_word;
-use palyra_types::spelling::is_alike;
+use palyra_types::spelling::{is_alike, is_swapped};
 
 /// Verbs that only show something, or ask again before they do more.
 const SAFE_VERBS: [&str; 36] = [
@@ -18,6 +18,8 @@ const SAFE_VERBS: [&str; 36] = [
     "kept", "check", "test", "diff", "shadow", "posture", "skills", "verify", "watch", "grants", "schema",
     "tokens", "vault", "agents",
 ];
+/// How many of them can be the first word.
+const FIRST_VERBS: usize = 17;
 /// Verbs whose words can begin with `--`.
 const FREE_TEXT: [&[&str]; 3] = [&["run"], &["runs", "answer"], &["runs", "steer"]];
 
@@ -64,6 +66,8 @@ pub(super) fn with_tip(mut error: clap::Error, typed: &[String], unknown: Unknow
         keep_safe(&mut error, typed);
         if let Some(word) = typed.first().filter(|_| without_verb) {
             let nearest = suggested(&error, ContextKind::SuggestedSubcommand).pop();
+            let swapped = SAFE_VERBS[..FIRST_VERBS].iter().find(|verb| is_swapped(word, verb));
+            let nearest = nearest.or_else(|| swapped.map(|verb| (*verb).to_owned()));
             tips.extend(nearest.map(|verb| format!("the nearest verb is '{verb}'")));
             let command = as_question(typed, 1).unwrap_or_else(|| format!("palyra run {}", shell_word(word)));
             tips.push(format!(
@@ -71,6 +75,9 @@ pub(super) fn with_tip(mut error: clap::Error, typed: &[String], unknown: Unknow
             ));
             tips.push("`palyra help` lists the verbs".to_owned());
             error.remove(ContextKind::SuggestedSubcommand);
+        } else if let Some(names) = long_names(&error, typed) {
+            tips.push(format!("there are no options of one letter here; with this letter begins {names}"));
+            error.remove(ContextKind::Suggested);
         } else if is_second_word(&error, typed)
             && let Some(command) = as_question(typed, 1 + QUESTION_WORDS_MIN)
         {
@@ -94,6 +101,18 @@ fn as_question(typed: &[String], words_min: usize) -> Option<String> {
     let is_plain = |word: &String| !word.starts_with('-') && (typed.len() == 1 || !is_like_id(word));
     (typed.len() >= words_min && typed.iter().all(is_plain))
         .then(|| format!("palyra run {}", shell_word(&typed.join(" "))))
+}
+
+/// Returns the options of a verb that begin with the letter of an option of one letter.
+fn long_names(error: &clap::Error, typed: &[String]) -> Option<String> {
+    let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else { return None };
+    let letter = option.strip_prefix('-').filter(|letter| letter.chars().count() == 1)?;
+    let definition = super::definition();
+    let verb = definition.find_subcommand(typed.first()?)?;
+    let names = verb.get_arguments().filter(|argument| !argument.is_hide_set());
+    let names = names.filter_map(|argument| argument.get_long()).filter(|name| name.starts_with(letter));
+    let names: Vec<String> = names.map(|name| format!("--{name}")).collect();
+    (!names.is_empty()).then(|| names.join(", "))
 }
 
 /// Returns whether it is the word right behind the verb that does not exist.

@@ -37,7 +37,7 @@ use chat_session::ChatSession;
 use input::Input;
 use palyra_run_view::{
     ChatLine, EchoMode, SearchMatch, age, attached_files, branch_origin, chat_command_of, chat_command_rest,
-    chat_help, compaction_note, read_chat_line,
+    chat_help, compaction_note, nearest_chat_command, read_chat_line,
 };
 use palyra_screen_text::clean_line;
 use palyra_screen_text::shell_word;
@@ -360,9 +360,11 @@ impl Chat<'_> {
                 self.note(NoteKind::Bad, &message);
             }
             ChatLine::Unknown(command) => {
+                let nearest = nearest_chat_command(command).map(|name| format!("did you mean {name}? "));
                 let message = format!(
-                    "there is no {command}; /help lists commands. To send a line that begins with / to the model, \
-                     type a space before it"
+                    "there is no {command}; {}/help lists commands. To send a line that begins with / to the model, \
+                     type a space before it",
+                    nearest.unwrap_or_default()
                 );
                 self.note(NoteKind::Bad, &message);
             }

@@ -18,9 +18,9 @@ use crate::context::Context;
 use crate::drive::{FollowedRun as _, InteractionMode, TerminalSession, drive};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use palyra_run_view::{EchoMode, GrantSession, OfferScope};
+use palyra_run_view::{EchoMode, GrantSession, OfferScope, queued_input};
 use palyra_screen_text::shell_word;
-use palyra_terminal::{NoteKind, Output, PromptReader};
+use palyra_terminal::{NoteKind, Output, PromptReader, unread_input_note};
 use palyra_usage_view::finished_cost;
 
 /// More than the daemon takes, so that its limit is the one that speaks.
@@ -61,7 +61,7 @@ pub(crate) struct RunArgs {
     #[arg(hide_possible_values = true, hide_default_value = true)]
     approve: String,
     /// Show what @file:PATH and others cost; start nothing
-    #[arg(long, hide = true, conflicts_with_all = ["session", "timeout", "attach", "schema", "steer", "interrupt"])]
+    #[arg(long, conflicts_with_all = ["session", "timeout", "attach", "schema", "steer", "interrupt"])]
     preview_references: bool,
     #[command(flatten)]
     choice: RunChoice,
@@ -105,6 +105,7 @@ pub(crate) async fn run(context: &Context, args: RunArgs) -> Result<Exit, Failur
         Some(name) => Some(find_or_make_session(context, &client, name).await?),
         None => None,
     };
+    note_unsent(&context.output, &client, session.as_ref(), &args).await?;
     let request = v1::StartRunRequest {
         session,
         input,
@@ -148,6 +149,25 @@ async fn note_cost(output: &Output, client: &Client, run: Option<RunId>) {
     // The run is over and was shown: a daemon that left since takes only this line away.
     let cost = client.get_run(run).await.ok().and_then(|run| finished_cost(&run));
     cost.iter().for_each(|cost| output.note(NoteKind::Info, &format!("cost {cost}")));
+}
+
+/// Says what the input waits for, and which input is not sent at all.
+async fn note_unsent(
+    output: &Output,
+    client: &Client,
+    session: Option<&v1::SessionSelector>,
+    args: &RunArgs,
+) -> Result<(), Failure> {
+    if let Some(session) = session.filter(|_| delivery(args) == v1::InputDelivery::Queue)
+        && let Some(active) = client.active_run(session).await?
+    {
+        output.note(NoteKind::Info, &queued_input(&active.run, active.approval.as_deref()));
+    }
+    let reads_input = args.text.is_empty() || args.text.iter().any(|word| word == "-");
+    if let Some(note) = unread_input_note().filter(|_| !reads_input) {
+        output.note(NoteKind::Doubt, &note);
+    }
+    Ok(())
 }
 
 /// Returns how the input meets the session's active run.

@@ -281,6 +281,16 @@ async fn list(
             "" if since.is_some() => {
                 "no run was begun since then; `palyra runs list` shows the newest".to_owned()
             }
+            "" if request.only() == v1::RunFilter::Open => {
+                "no run is open; `palyra runs list` shows those that are over".to_owned()
+            }
+            "" if request.only() == v1::RunFilter::Finished => {
+                "no run is over yet; `palyra runs list` shows those that are open".to_owned()
+            }
+            "" if !request.session_id.is_empty() => "this session has no runs yet".to_owned(),
+            "" if !request.workspace_root.is_empty() => {
+                "no run works in this folder; `palyra runs list` without the filter shows all".to_owned()
+            }
             "" => "there are no runs yet; `palyra run \"...\"` makes one".to_owned(),
             search => format!(
                 "no run has \"{}\" in its input; `palyra sessions list --search {}` looks at more of it",

@@ -295,6 +295,8 @@ impl<'a> DaemonFinder<'a> {
             connection.model = origin.fingerprint;
             return Ok(true);
         }
+        let only_key_is_missing = model_check::lacks_key(own, &origin);
+        let request = v1::ShutdownRequest { only_if_replaceable: true, only_key_is_missing };
         let own = model_check::model_names(&own.name, &in_force);
         if self.search.model == ModelRule::Report {
             notices(DaemonNotice::OtherModel { in_force, own });
@@ -305,7 +307,7 @@ impl<'a> DaemonFinder<'a> {
             None if self.options.start == StartPolicy::Never => {
                 "no daemon may be started from here".to_owned()
             }
-            None => model_check::ask_to_make_room(connection).await,
+            None => model_check::ask_to_make_room(connection, request).await,
         };
         if !kept_because.is_empty() {
             return Err(ClientError::OtherModel { in_force, own, kept_because });

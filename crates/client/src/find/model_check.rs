@@ -45,6 +45,11 @@ pub(super) fn found_named_model(own: &OwnModel, origin: &v1::ModelOrigin, in_for
         && (own.unnamed_fingerprint)(&origin.salt).is_some_and(|unnamed| unnamed == origin.fingerprint)
 }
 
+/// Returns whether the daemon has the model of this environment at the same server, and lacks the key that is here.
+pub(super) fn lacks_key(own: &OwnModel, origin: &v1::ModelOrigin) -> bool {
+    (own.keyless_fingerprint)(&origin.salt).is_some_and(|keyless| keyless == origin.fingerprint)
+}
+
 /// Returns the name of the model that this environment selects, with what differs where the names are equal.
 pub(super) fn model_names(own: &str, in_force: &str) -> String {
     if own == in_force { format!("{own} at another server, or with another key") } else { own.to_owned() }
@@ -72,9 +77,9 @@ pub(super) async fn in_force(connection: &Connection) -> String {
 }
 
 /// Asks the daemon to make room for another; returns why it stays, or nothing when it goes.
-pub(super) async fn ask_to_make_room(connection: &Connection) -> String {
+pub(super) async fn ask_to_make_room(connection: &Connection, request: v1::ShutdownRequest) -> String {
     let mut admin = AdminServiceClient::new(connection.transport.clone());
-    let asked = admin.shutdown(v1::ShutdownRequest { only_if_replaceable: true });
+    let asked = admin.shutdown(request);
     match tokio::time::timeout(ANSWERED_WITHIN, asked).await {
         Ok(Ok(answer)) => answer.into_inner().kept_because,
         // One that is about to go may not get its answer out; the next look tells.
@@ -95,6 +100,7 @@ mod tests {
             variables,
             fingerprint: Arc::new(move |_| answer.clone()),
             unnamed_fingerprint: Arc::new(|_| Some(b"server".to_vec())),
+            keyless_fingerprint: Arc::new(|_| Some(b"keyless".to_vec())),
         };
         let origin = |source: &str, fingerprint: &[u8]| v1::ModelOrigin {
             source: v1::ModelSource::from_short_name(source).unwrap().into(),
@@ -114,6 +120,7 @@ mod tests {
         assert!(found_named_model(&named, &detected, "openai/m"));
         assert!(!found_named_model(&named, &detected, "openai/n"));
         assert!(!found_named_model(&named, &environment, "openai/m"));
+        assert!(lacks_key(&named, &origin("environment", b"keyless")) && !lacks_key(&named, &environment));
         assert_eq!(model_names("openai/m", "openai/n"), "openai/m");
         assert!(model_names("openai/m", "openai/m").contains("another server"));
         let broken = own(Err("bad".to_owned()), vec!["OPENAI_BASE_URL"]);

@@ -7,6 +7,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
 use palyra_http::{PublicOrigin, TlsFiles};
+use palyra_providers::secret_host;
 
 use super::check::ConfigLayer;
 use super::diagnostic::{ConfigError, ErrorCollector};
@@ -42,6 +43,23 @@ pub enum AddressChoice {
     Default,
     /// It is configured.
     Explicit,
+}
+
+impl HttpSettings {
+    /// Returns whether an address of a server of models is the configured address of this daemon. A default address may be
+    /// that of another daemon.
+    #[must_use]
+    pub fn serves(&self, base_url: &str) -> bool {
+        let Ok(server) = secret_host(base_url) else { return false };
+        let (name, port) = match server.host.rsplit_once(':') {
+            Some((name, port)) if !port.ends_with(']') => (name, port.parse().unwrap_or_default()),
+            Some(_) | None => (server.host.as_str(), 443_u16),
+        };
+        let address = name.trim_matches(['[', ']']).parse::<IpAddr>();
+        let is_here = name == "localhost"
+            || address.is_ok_and(|ip| ip.is_loopback() || ip.is_unspecified() || ip == self.address.ip());
+        self.chosen == AddressChoice::Explicit && port == self.address.port() && is_here
+    }
 }
 
 /// Returns the settings of the HTTP API; `None` where it is off.

@@ -269,6 +269,13 @@ pub const SETTINGS: &[SettingSpec] = &[
         "The model to use, as provider/model; empty: the model of the environment (OPENAI_BASE_URL, OPENAI_API_KEY, \
          PALYRA_MODEL), else the built-in demo/demo.",
     ),
+    at_start(setting(
+        "model.detect_local",
+        SettingType::Bool,
+        UnsetValue::Bool(true),
+        "Whether a start asks the ports 11434, 8080, 1234 and 8000 of this machine which models are there, to suggest them; \
+         none is used by itself.",
+    )),
     setting(
         "model.fallbacks",
         SettingType::List { items_max: FALLBACKS_MAX },

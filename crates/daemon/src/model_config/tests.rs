@@ -57,7 +57,11 @@ impl ConfigRig {
             flags: Vec::new(),
         };
         let vault: Arc<dyn SecretStore> = Arc::clone(&self.vault) as _;
-        let keys = KeySources { environment: Arc::new(self.environment.clone()), vault: Some(vault) };
+        let keys = KeySources {
+            environment: Arc::new(self.environment.clone()),
+            vault: Some(vault),
+            gateways: palyra_ports::GatewayTrail::default(),
+        };
         FileModelConfig::new(source, keys)
     }
 }

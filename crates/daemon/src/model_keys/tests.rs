@@ -34,7 +34,11 @@ fn sources(folder: &tempfile::TempDir) -> KeySources {
     };
     vault.stage(SecretChange::Put(secret), Seq(0)).expect("it is ready");
     vault.commit().expect("it is kept");
-    KeySources { environment: Arc::default(), vault: Some(Arc::new(vault)) }
+    KeySources {
+        environment: Arc::default(),
+        vault: Some(Arc::new(vault)),
+        gateways: palyra_ports::GatewayTrail::default(),
+    }
 }
 
 #[test]

@@ -13,7 +13,11 @@ fn is_refused(section: &str, model: &str, missing: MissingSecret) -> bool {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let folder = tempfile::tempdir().expect("a folder");
     let vault = Vault::open(&folder.path().join("vault"), Arc::new(SystemEntropy));
-    let sources = KeySources { environment: Arc::default(), vault: Some(Arc::new(vault)) };
+    let sources = KeySources {
+        environment: Arc::default(),
+        vault: Some(Arc::new(vault)),
+        gateways: palyra_ports::GatewayTrail::default(),
+    };
     let text = format!("[model]\n{model}\n[providers.box]\n{section}\n");
     let config = config::load_text(Path::new("/f/palyra.toml"), &text, &sources.environment, &[]);
     let planned = plan(&config.expect("valid"), &sources, missing);
@@ -52,7 +56,11 @@ fn a_server_of_the_environment_that_cannot_be_set_up_is_found_without_a_network(
     let planned = |key: &str| {
         let pairs = [("OPENAI_BASE_URL", "http://127.0.0.1:1/v1"), ("OPENAI_API_KEY", key)];
         let environment = pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
-        let sources = KeySources { environment: Arc::new(environment), vault: None };
+        let sources = KeySources {
+            environment: Arc::new(environment),
+            vault: None,
+            gateways: palyra_ports::GatewayTrail::default(),
+        };
         let config = config::load_text(Path::new("/f/palyra.toml"), "", &sources.environment, &[]);
         plan(&config.expect("valid"), &sources, MissingSecret::Refused).err().unwrap_or_default()
     };
@@ -66,7 +74,11 @@ fn a_server_of_the_environment_that_cannot_be_set_up_is_found_without_a_network(
 /// Builds the models of a configuration without a network; returns the models for embeddings.
 async fn embedding_models(text: &str) -> Result<Vec<String>, String> {
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let sources = KeySources { environment: Arc::default(), vault: None };
+    let sources = KeySources {
+        environment: Arc::default(),
+        vault: None,
+        gateways: palyra_ports::GatewayTrail::default(),
+    };
     let config = config::load_text(Path::new("/f/palyra.toml"), text, &sources.environment, &[]);
     let built = build(&config.expect("valid"), &sources, MissingSecret::Refused).await;
     let directory = built.map_err(|errors| describe_all(&errors))?;
@@ -109,10 +121,39 @@ async fn the_server_of_the_environment_can_make_embeddings() {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let pairs = [("OPENAI_BASE_URL", "http://127.0.0.1:1/v1"), ("PALYRA_MODEL", "m")];
     let environment: BTreeMap<_, _> = pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
-    let sources = KeySources { environment: Arc::new(environment), vault: None };
+    let sources = KeySources {
+        environment: Arc::new(environment),
+        vault: None,
+        gateways: palyra_ports::GatewayTrail::default(),
+    };
     let text = "embeddings.model = \"openai/embed\"";
     let config = config::load_text(Path::new("/f/palyra.toml"), text, &sources.environment, &[]);
     let built = build(&config.expect("valid"), &sources, MissingSecret::Refused).await;
     let Ok(directory) = built else { panic!("a server and a model are named") };
     assert_eq!(directory.embedders()[0].embedding_model().name.to_string(), "openai/embed");
+}
+
+#[test]
+fn a_server_that_is_this_daemon_is_refused_where_its_address_is_configured() {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let refused = |text: &str, base_url: &str| {
+        let environment = [("OPENAI_BASE_URL".to_owned(), base_url.to_owned())].into();
+        let gateways = palyra_ports::GatewayTrail::default();
+        let sources = KeySources { environment: Arc::new(environment), vault: None, gateways };
+        let config = config::load_text(Path::new("/f/palyra.toml"), text, &sources.environment, &[]);
+        let errors =
+            plan(&config.expect("valid"), &sources, MissingSecret::Refused).err().unwrap_or_default();
+        describe_all(&errors)
+    };
+    let listen = "[http]\nlisten = \"127.0.0.1:7799\"\n";
+    for server in ["http://127.0.0.1:7799/v1", "http://localhost:7799/v1", "http://[::1]:7799/v1"] {
+        let said = refused(listen, server);
+        assert!(said.contains("is this daemon itself") && said.contains("unset OPENAI_BASE_URL"), "{said}");
+        let provider = format!("[providers.self]\nbase_url = \"{server}\"\n{listen}");
+        let said = refused(&provider, "");
+        assert!(said.contains("the server of `self` is this daemon itself"), "{said}");
+    }
+    assert_eq!(refused(listen, "http://127.0.0.1:7800/v1"), "the configuration has 0 mistakes\n");
+    let named = format!("model.default = \"demo/demo\"\n{listen}");
+    assert_eq!(refused(&named, "http://127.0.0.1:7799/v1"), "the configuration has 0 mistakes\n");
 }

@@ -83,6 +83,16 @@ fn a_named_model_has_the_fingerprint_of_its_server_beside_its_own() {
 }
 
 #[test]
+fn a_model_with_a_key_has_the_fingerprint_of_the_same_one_without_it() {
+    let keyed = with("", &[SERVER, ("PALYRA_MODEL", "m"), ("OPENAI_API_KEY", "k")]).expect("a model");
+    let keyless = with("", &[SERVER, ("PALYRA_MODEL", "m")]).expect("a model");
+    assert_eq!(keyed.keyless_fingerprint(b"salt"), Some(keyless.fingerprint(b"salt")));
+    assert_eq!(keyless.keyless_fingerprint(b"salt"), None);
+    let other = with("", &[SERVER, ("PALYRA_MODEL", "n")]).expect("a model");
+    assert_ne!(keyed.keyless_fingerprint(b"salt"), Some(other.fingerprint(b"salt")));
+}
+
+#[test]
 fn what_cannot_be_used_is_said_without_its_value() {
     let told = with("", &[("OPENAI_BASE_URL", "canary")]).err().expect("refused");
     assert!(told.contains("OPENAI_BASE_URL cannot be used") && !told.contains("canary"), "{told}");

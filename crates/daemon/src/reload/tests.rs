@@ -57,7 +57,7 @@ impl Rig {
 }
 
 fn no_vault() -> KeySources {
-    KeySources { environment: Arc::default(), vault: None }
+    KeySources { environment: Arc::default(), vault: None, gateways: palyra_ports::GatewayTrail::default() }
 }
 
 fn shown(path: &Path) -> String {

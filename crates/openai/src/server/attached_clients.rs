@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use palyra_ports::Clock;
+use palyra_ports::{AnsweredGateways, Clock};
 use palyra_runtime::Caller;
 use palyra_runtime::runs::RunsHandle;
 use palyra_types::RunId;
@@ -49,7 +49,7 @@ impl AttachedClients {
         let count = counts.entry(run).or_default();
         count.attached += 1;
         count.arrivals += 1;
-        ClientGuard { clients: self.clone(), caller, run, policy }
+        ClientGuard { clients: self.clone(), caller, run, policy, answered: None }
     }
 
     /// Takes a client away; returns the arrivals so far where it was the last one.
@@ -93,9 +93,17 @@ pub(crate) struct ClientGuard {
     caller: Caller,
     run: RunId,
     policy: LeavePolicy,
+    /// The gateways that the client asks for.
+    answered: Option<AnsweredGateways>,
 }
 
 impl ClientGuard {
+    /// Keeps the gateways of a request noted for as long as its client is there.
+    pub(crate) fn with_gateways(mut self, answered: AnsweredGateways) -> Self {
+        self.answered = Some(answered);
+        self
+    }
+
     /// Lets the run go on, even if a client leaves: it is over, or waits for a person.
     pub(crate) fn keep_run(&mut self) {
         self.policy = LeavePolicy::Continue;

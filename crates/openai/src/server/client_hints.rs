@@ -19,6 +19,8 @@ pub(crate) struct ClientHints {
     pub(crate) retry_count: u32,
     /// How long it waits for an answer.
     pub(crate) timeout: Option<Duration>,
+    /// The gateways that the request passed.
+    pub(crate) gateways: Vec<String>,
 }
 
 impl ClientHints {
@@ -40,6 +42,7 @@ impl ClientHints {
                 .and_then(|text| text.parse().ok())
                 .unwrap_or(0),
             timeout: timeout.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
+            gateways: Vec::new(),
         })
     }
 }

@@ -9,6 +9,7 @@ use axum::http::{HeaderMap, HeaderValue};
 use axum::response::Response;
 use palyra_api::ApiError;
 use palyra_http::{HttpIdentity, StreamWatch, read_body};
+use palyra_ports::{GATEWAY_HEADER, GATEWAY_LOOP_CODE};
 use palyra_runtime::Caller;
 use palyra_types::surface::Surface;
 use palyra_types::{Content, ErrorCode};
@@ -28,6 +29,8 @@ pub(crate) struct OpenAiCall {
     /// The parameter in the path, decoded.
     pub(crate) name: String,
     pub(crate) query: String,
+    /// The gateways that the request passed.
+    gateways: Vec<String>,
     /// Behind a lock only so that a call can be shared between threads; it is read once.
     body: Mutex<Body>,
 }
@@ -49,6 +52,7 @@ impl OpenAiCall {
             headers: parts.headers,
             name: params.iter().next().map(|(_, value)| value.to_owned()).unwrap_or_default(),
             query: parts.uri.query().unwrap_or_default().to_owned(),
+            gateways: Vec::new(),
             body: Mutex::new(body),
         })
     }
@@ -63,8 +67,20 @@ impl OpenAiCall {
         StreamWatch::new(self.identity.clone(), state, Arc::clone(clock), stop.clone())
     }
 
+    /// Reads which gateways the request passed; refuses it where this one is among them.
+    pub(crate) fn read_gateways(&mut self) -> Result<(), ErrorReply> {
+        let Some(header) = self.headers.get(GATEWAY_HEADER).and_then(|value| value.to_str().ok()) else {
+            return Ok(());
+        };
+        let passed = self.services.gateways.check(header);
+        let passed =
+            passed.map_err(|found| ErrorReply::malformed(found.to_string()).with_code(GATEWAY_LOOP_CODE));
+        self.gateways = passed?;
+        Ok(())
+    }
+
     pub(crate) fn hints(&self) -> Result<ClientHints, ErrorReply> {
-        ClientHints::of(&self.headers)
+        Ok(ClientHints { gateways: self.gateways.clone(), ..ClientHints::of(&self.headers)? })
     }
 
     /// Reads the body.

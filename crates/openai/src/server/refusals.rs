@@ -33,6 +33,7 @@ impl From<&ApiError> for ErrorReply {
                 | ErrorCode::InvalidFrame
                 | ErrorCode::Unauthenticated
                 | ErrorCode::PermissionDenied
+                | ErrorCode::ScopeMissing
         );
         let reply = Self::of_code(code, if about_input { error.text() } else { code.summary() });
         match code {

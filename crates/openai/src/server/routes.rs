@@ -7,7 +7,7 @@ use axum::extract::{RawPathParams, Request};
 use axum::response::Response;
 use axum::routing::{any, get, post};
 use palyra_http::{MountedCallers, MountedRoutes, OPENAI_BODY_BYTES_MAX};
-use palyra_ports::Clock;
+use palyra_ports::{Clock, GatewayTrail};
 use palyra_runtime::GatewayRuntimeState;
 use palyra_types::access::AccessScope;
 use tokio_util::sync::CancellationToken;
@@ -18,15 +18,17 @@ use super::services::{OpenAiServices, OpenAiSpans};
 use super::{chat, embeddings, models, responses};
 use crate::error_reply::ErrorReply;
 
-/// Returns the routes below `/v1`, for the HTTP server to mount; `spans` are measured by `clock`.
+/// Returns the routes below `/v1`, for the HTTP server to mount; `spans` are measured by `clock`, and `gateways` finds a
+/// request that this daemon made itself.
 #[must_use]
 pub fn openai_routes(
     state: GatewayRuntimeState,
     spans: OpenAiSpans,
     clock: Arc<dyn Clock>,
     stop: CancellationToken,
+    gateways: GatewayTrail,
 ) -> MountedRoutes {
-    let services = OpenAiServices::new(state, spans, clock, stop);
+    let services = OpenAiServices::new(state, spans, clock, stop, gateways);
     MountedRoutes {
         prefix: "/v1/",
         callers: MountedCallers::Programs,
@@ -45,7 +47,10 @@ macro_rules! route {
                 Some(call) if !call.caller().scopes.contains(AccessScope::Openai) => {
                     gate_refusal(&palyra_api::ApiError::scope_missing(AccessScope::Openai))
                 }
-                Some(call) => $answer(call).await.unwrap_or_else(|error| error_response(&error)),
+                Some(mut call) => match call.read_gateways() {
+                    Ok(()) => $answer(call).await.unwrap_or_else(|error| error_response(&error)),
+                    Err(error) => error_response(&error),
+                },
                 None => gate_refusal(&palyra_api::ApiError::unauthenticated()),
             }
         }

@@ -100,8 +100,9 @@ impl OpenAiServices {
         let services = self.clone();
         // A request that is dropped does not stop it: the run is then counted, and its client with it.
         let starting = tokio::spawn(async move {
+            let answered = services.gateways.answering(request.hints.gateways.clone());
             let started = services.start(caller, request).await?;
-            let guard = services.clients.attach(caller, started.run, policy);
+            let guard = services.clients.attach(caller, started.run, policy).with_gateways(answered);
             Ok(AttachedRun { started, guard })
         });
         starting.await.unwrap_or_else(|_| {

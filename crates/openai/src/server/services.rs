@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use palyra_ports::Clock;
+use palyra_ports::{Clock, GatewayTrail};
 use palyra_runtime::GatewayRuntimeState;
 use tokio_util::sync::CancellationToken;
 
@@ -46,6 +46,7 @@ pub(crate) struct OpenAiServices {
     pub(crate) stop: CancellationToken,
     pub(crate) clients: AttachedClients,
     pub(crate) bodies: Arc<RecentBodies>,
+    pub(crate) gateways: GatewayTrail,
 }
 
 impl OpenAiServices {
@@ -54,8 +55,9 @@ impl OpenAiServices {
         spans: OpenAiSpans,
         clock: Arc<dyn Clock>,
         stop: CancellationToken,
+        gateways: GatewayTrail,
     ) -> Self {
         let clients = AttachedClients::new(state.runs.clone(), Arc::clone(&clock), spans.disconnect_grace);
-        Self { state, spans, clock, stop, clients, bodies: Arc::default() }
+        Self { state, spans, clock, stop, clients, bodies: Arc::default(), gateways }
     }
 }

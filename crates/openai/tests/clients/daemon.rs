@@ -14,8 +14,8 @@ use palyra_http::{
 };
 use palyra_openai::{OpenAiSpans, openai_routes};
 use palyra_ports::{
-    Clock, EmbeddingModelName, Recorder, RestoreFiles, RestoreOrder, WorkspaceChoice, WorkspaceError,
-    Workspaces,
+    Clock, EmbeddingModelName, GatewayTrail, Recorder, RestoreFiles, RestoreOrder, WorkspaceChoice,
+    WorkspaceError, Workspaces,
 };
 use palyra_runtime::approvals::ApprovalUpdate;
 use palyra_runtime::{
@@ -85,7 +85,8 @@ impl TestDaemon {
             open: watch::channel(0).0,
         };
         let spans = OpenAiSpans { disconnect_grace: DISCONNECT_GRACE, ..Default::default() };
-        let openai = openai_routes(state.clone(), spans, Arc::clone(&times), stop.clone());
+        let openai =
+            openai_routes(state.clone(), spans, Arc::clone(&times), stop.clone(), GatewayTrail::default());
         let daemon = DaemonFacts::of_test(folder.path());
         let server = HttpServer { state: state.clone(), daemon, clock: times, mounted: vec![openai] };
         tokio::spawn(serve(server, listener, HttpLimits::default(), stop.clone()));

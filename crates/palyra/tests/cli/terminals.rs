@@ -282,3 +282,12 @@ fn a_secret_is_typed_unseen() {
         assert!(!pty.raw().contains("heron"));
     }
 }
+
+#[test]
+fn a_run_in_the_background_of_a_shell_is_not_stopped() {
+    let home = home("xterm");
+    let script = format!("'{}' run hello & wait $!; echo \"ended with $?\"", env!("CARGO_BIN_EXE_palyra"));
+    let mut pty = Pty::spawn(&home.command_of(std::path::Path::new("/bin/sh"), &["-mc", &script]), 80);
+    pty.expect("ended with 0");
+    assert_eq!(pty.ended(), 0);
+}

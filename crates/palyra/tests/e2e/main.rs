@@ -12,8 +12,10 @@ mod pty;
 
 mod first_minute;
 mod entry;
+mod busy_session;
 mod openai_server;
 mod openai_clients;
+mod openai_itself;
 mod openai_codex;
 mod openai_cut_streams;
 mod openai_functions;

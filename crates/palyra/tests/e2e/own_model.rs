@@ -236,3 +236,17 @@ fn clients_with_different_environments_at_once_are_answered_by_their_own_model_o
         home.palyra(&["journal", "verify"]).expect(0);
     }
 }
+
+#[test]
+fn a_daemon_that_lacked_only_the_key_is_replaced_at_once() {
+    let runtime = runtime();
+    let server = serve(&runtime, Behaviour::always(Reply::text("keyed")).with_key("sesame"));
+    let home = Home::new();
+    home.palyra(&["run", "hello"]).expect(0);
+    let home = home.with("OPENAI_BASE_URL", &server.base_url()).with("PALYRA_MODEL", "test-model");
+    // It replaces the demo daemon, and has no key.
+    home.palyra(&["run", "hello"]).expect(1);
+    let home = home.with("OPENAI_API_KEY", "sesame");
+    let asked = home.palyra(&["run", "hello"]).expect(0);
+    assert_eq!(asked.out, "keyed\n", "{}", asked.err);
+}

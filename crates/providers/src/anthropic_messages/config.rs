@@ -1,5 +1,6 @@
 //! What must be known of a server to talk to it.
 
+use palyra_ports::GatewayTrail;
 use palyra_types::model::{ModelName, ProviderName};
 use reqwest::Url;
 
@@ -51,6 +52,8 @@ pub struct AnthropicMessagesConfig {
     pub images: Option<bool>,
     /// Whether they are asked to reason.
     pub thinking: ThinkingMode,
+    /// Names the gateways that a request passes.
+    pub gateways: GatewayTrail,
 }
 
 impl AnthropicMessagesConfig {
@@ -66,6 +69,7 @@ impl AnthropicMessagesConfig {
             output_tokens: None,
             images: None,
             thinking: ThinkingMode::default(),
+            gateways: GatewayTrail::default(),
         }
     }
 

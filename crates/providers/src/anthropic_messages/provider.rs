@@ -48,6 +48,7 @@ impl AnthropicMessagesProvider {
             key: config.key.as_ref(),
             key_header: (KEY_HEADER, ""),
             headers: &[(VERSION_HEADER, VERSION)],
+            gateways: &config.gateways,
         })?;
         let messages = Messages { link, addresses, refusals: RefusedFeatures::default(), config };
         Ok(Self { messages: Arc::new(messages) })

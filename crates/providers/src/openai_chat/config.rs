@@ -1,5 +1,6 @@
 //! What must be known of a server to talk to it.
 
+use palyra_ports::GatewayTrail;
 use palyra_types::model::ProviderName;
 use reqwest::Url;
 
@@ -27,6 +28,8 @@ pub struct OpenAiChatConfig {
     pub context_tokens: Option<u64>,
     /// Whether its models see images; `None` assumes it of OpenAI's own service only.
     pub images: Option<bool>,
+    /// Names the gateways that a request passes.
+    pub gateways: GatewayTrail,
 }
 
 impl OpenAiChatConfig {
@@ -40,6 +43,7 @@ impl OpenAiChatConfig {
             timeouts: Timeouts::default(),
             context_tokens: None,
             images: None,
+            gateways: GatewayTrail::default(),
         }
     }
 

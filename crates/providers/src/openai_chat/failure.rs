@@ -3,6 +3,7 @@
 //! The table grew from the error bodies of OpenAI, Azure, OpenRouter, vLLM, llama.cpp, Ollama, Groq, Mistral,
 //! DeepSeek, xAI and Google's compatible endpoint.
 
+use palyra_ports::GATEWAY_LOOP_CODE;
 use palyra_types::model::ModelFailureClass;
 
 use crate::wire_format::failure::{FailureRow, FailureSign, Rows};
@@ -11,6 +12,8 @@ pub(super) const ROWS: Rows = {
     use FailureSign::{Any, Code, Words};
     use ModelFailureClass as Class;
     &[
+        // Its words name models and settings, which other rows look for.
+        FailureRow(0, 499, Code(GATEWAY_LOOP_CODE), Class::Permanent),
         FailureRow(0, 499, Code("context_length"), Class::ContextExceeded),
         FailureRow(0, 499, Code("exceed_context_size"), Class::ContextExceeded),
         FailureRow(0, 499, Words("maximum context length"), Class::ContextExceeded),

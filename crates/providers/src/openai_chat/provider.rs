@@ -50,6 +50,7 @@ impl OpenAiChatProvider {
             key: config.key.as_ref(),
             key_header: (AUTHORIZATION, "Bearer "),
             headers: &[],
+            gateways: &config.gateways,
         })?;
         let (window, windows) = (config.context_tokens, Windows::default());
         let (images, images_known) = (config.images, ImageKnowledge::default());

@@ -9,7 +9,7 @@ use std::pin::{Pin, pin};
 use std::time::Duration;
 
 use bytes::Bytes;
-use palyra_ports::{TRUST_FILE_VARIABLE, trust_file_hint};
+use palyra_ports::{GATEWAY_HEADER, GatewayTrail, TRUST_FILE_VARIABLE, trust_file_hint};
 use palyra_types::Content;
 use palyra_types::model::{ModelFailure, ModelFailureClass, ProviderName};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
@@ -43,6 +43,8 @@ pub(crate) struct ServerLink {
     no_key: String,
     timeouts: Timeouts,
     failures: Rows,
+    /// Names the gateways that a request passes.
+    gateways: GatewayTrail,
 }
 
 /// What a way to a server is made from.
@@ -61,6 +63,8 @@ pub(crate) struct LinkParts<'a> {
     pub(crate) key_header: (HeaderName, &'static str),
     /// What else goes with every request.
     pub(crate) headers: &'a [(HeaderName, &'static str)],
+    /// Names the gateways that a request passes.
+    pub(crate) gateways: &'a GatewayTrail,
 }
 
 /// How long a reply may be silent, watched by one timer for all of it: one for each piece would cost as much as
@@ -112,7 +116,8 @@ impl ServerLink {
         let client = HttpClient::new(parts.server, parts.timeouts.connect);
         let (key, timeouts, failures) = (parts.key.cloned(), parts.timeouts, parts.failures);
         let no_key = no_key(parts.provider);
-        Ok(Self { client, headers, key, no_key, timeouts, failures })
+        let gateways = parts.gateways.clone();
+        Ok(Self { client, headers, key, no_key, timeouts, failures, gateways })
     }
 
     /// Posts a request and returns the reply once its head has come and is a good one.
@@ -203,6 +208,10 @@ impl ServerLink {
     }
 
     async fn send(&self, request: RequestBuilder) -> Result<Response, ModelFailure> {
+        let request = match self.gateways.header() {
+            Some(gateways) => request.header(GATEWAY_HEADER, gateways),
+            None => request,
+        };
         let request = request.headers(self.headers.clone());
         let mut response = match tokio::time::timeout(self.timeouts.first_byte, request.send()).await {
             Ok(Ok(response)) => response,

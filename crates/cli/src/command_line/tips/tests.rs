@@ -109,6 +109,8 @@ fn no_tip_names_a_verb_that_acts_or_an_option_that_is_not_alike() {
     for (words, wanted) in [
         (&["statsu"][..], "the nearest verb is 'status'"),
         (&["rum"], "the nearest verb is 'run'"),
+        (&["rnu"], "the nearest verb is 'run'"),
+        (&["run", "-a", "x.png", "what is this"], "--attach"),
         (&["runs", "lits"], "'list'"),
         (&["sesions", "list"], "'sessions'"),
         (&["runs", "list", "--jsn"], "'--json'"),

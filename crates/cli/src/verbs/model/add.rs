@@ -8,7 +8,7 @@ mod add_request;
 
 use std::path::Path;
 
-use palyra_client::{Client, ClientError, DaemonTarget, LogTail, StartPolicy};
+use palyra_client::{AskProviders, Client, ClientError, DaemonTarget, LogTail, StartPolicy};
 use palyra_config_text::{
     DefaultChange, EditConfigError, ProviderSection, named_default, provider_field, with_provider,
     write_whole,
@@ -26,7 +26,7 @@ use crate::daemon_hooks::ConfigMistake;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use palyra_explain::{mend_of_try, mend_without_key, vault_key_untested};
-use palyra_screen_text::addresses;
+use palyra_screen_text::{addresses, is_same_server};
 use palyra_terminal::{NoteKind, OutputError, PromptReader, ReadingMode};
 
 /// Add a server of models after a test, by default that of the environment.
@@ -91,7 +91,18 @@ impl WireFormat {
 /// Runs the verb.
 pub(crate) async fn run(context: &Context, args: AddArgs) -> Result<Exit, Failure> {
     context.require_local("model add")?;
-    let args = AddRequest::complete(args, |name| std::env::var(name).ok())?;
+    let args = match AddRequest::complete(args, |name| std::env::var(name).ok()) {
+        Ok(args) => args,
+        Err(failure) => {
+            // The servers that the daemon found on this machine, where one runs.
+            if let Ok(client) = context.connect_running().await
+                && let Ok(listed) = client.list_models(AskProviders::No).await
+            {
+                listed.suggestions.iter().for_each(|found| context.output.note(NoteKind::Info, found));
+            }
+            return Err(failure);
+        }
+    };
     check_arguments(&args)?;
     if !args.variables.is_empty() {
         let note = format!("adding the server of {} as {}", args.variables.join(", "), args.name);
@@ -99,6 +110,9 @@ pub(crate) async fn run(context: &Context, args: AddArgs) -> Result<Exit, Failur
     }
     let config = ConfigText::read(context.config_file()?)?;
     check_replaced(&config.text, &args)?;
+    if let Ok(client) = context.connect_running().await {
+        check_own_server(&args, &client.status().await?.listening)?;
+    }
     let named = named_default(&config.text);
     let was = default_before(context, ModelInForce::of(context).await.as_ref(), named.as_deref());
     let tried = try_addresses(context, &config, &args).await?;
@@ -280,6 +294,18 @@ fn check_replaced(config: &str, args: &AddRequest) -> Result<(), Failure> {
         "{0} is the name of the server at {url} already; another name keeps both, and --yes replaces {0}",
         args.name
     )))
+}
+
+/// Refuses the daemon that runs as a server of its own models: it would ask itself without end.
+fn check_own_server(args: &AddRequest, listening: &[String]) -> Result<(), Failure> {
+    let typed = addresses(&args.base_url);
+    let own = listening.iter().find(|own| typed.iter().any(|address| is_same_server(address, own)));
+    let Some(own) = own else { return Ok(()) };
+    Err(Failure::Input {
+        code: ErrorCode::ConfigInvalid,
+        message: format!("{} is this daemon itself ({own}), which would ask itself without end", args.base_url),
+        mend: "name a model server: --base-url URL; OPENAI_BASE_URL with the daemon's address is for its clients".into(),
+    })
 }
 
 fn same_address(one: &str, other: &str) -> bool {
