@@ -2,11 +2,9 @@
 
 use std::sync::Arc;
 
-use jiff::tz::TimeZone;
 use palyra_journal_core::family::ReadFamilies;
 use palyra_ports::model_directory::ModelDirectory;
 use palyra_ports::{Clock, Entropy, ReadTape, Recorder, Redactor};
-use palyra_types::PrincipalId;
 use tokio::sync::watch;
 
 /// Returns the time zone of a principal.

@@ -94,6 +94,7 @@ impl ChatLine<'_> {
             Self::Reset
             | Self::Status
             | Self::Approve
+            | Self::Compact
             | Self::Undo(_)
             | Self::Branch(_)
             | Self::Model(_)

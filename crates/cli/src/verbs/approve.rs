@@ -25,7 +25,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use palyra_run_view::{
     ERASED_MARK, OfferScope, PreviewDetail, approval_row, approval_state_name, date, decider, question,
-    time_left, time_to_answer, who_decides,
+    time_to_answer, who_decides,
 };
 use palyra_screen_text::short_id;
 use palyra_screen_text::{clean_line, clean_text};

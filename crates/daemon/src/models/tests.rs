@@ -1,5 +1,6 @@
 //! Which server may lack its key, and when.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use palyra_vault::Vault;
