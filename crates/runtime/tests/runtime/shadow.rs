@@ -69,8 +69,9 @@ async fn every_background_task_has_a_status_and_none_failed() {
     looks_and_acts(&rig, "one").await;
     let tasks = rig.gateway.health.background_tasks();
     let names: Vec<_> = tasks.iter().map(|task| task.name).collect();
-    let at_start = ["component_catalog", "lost_jobs", "open_undos", "skill_copies", "vault_changes"];
-    for name in ["approval_expiry", "shadow_counting"].iter().chain(&at_start) {
+    let at_start =
+        ["component_catalog", "lost_jobs", "lost_requests", "open_undos", "skill_copies", "vault_changes"];
+    for name in ["approval_expiry", "budget_waits", "shadow_counting"].iter().chain(&at_start) {
         assert!(names.contains(name), "{name}: {names:?}");
     }
     for task in tasks {
