@@ -6,12 +6,13 @@ use palyra_client::Client;
 use palyra_wire::v1;
 
 use super::answer::{folder_of, send};
-use super::{no, row};
+use super::no;
 use crate::context::Context;
 use crate::drive::OutputFormat;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::run_folder::current_folder;
+use palyra_run_view::approval_row;
 use palyra_screen_text::count;
 use palyra_terminal::{NoteKind, OutputError, PromptReader, ReadingMode};
 
@@ -58,7 +59,7 @@ pub(super) async fn run(
             .note(NoteKind::Info, &format!("nothing waits for an approval in this folder{elsewhere}"));
         return Ok(Exit::Done);
     }
-    waiting.iter().for_each(|approval| context.output.row(&row(approval).join("  ")));
+    waiting.iter().for_each(|approval| context.output.row(&approval_row(approval).join("  ")));
     if order.confirmation == ConfirmationSource::Prompt && !confirmed(context, waiting.len()).await? {
         context.output.note(NoteKind::Info, "nothing was denied");
         return Ok(Exit::Cancelled);
