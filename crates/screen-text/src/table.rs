@@ -339,7 +339,8 @@ mod tests {
             ["forge", "1", "bearer", "2026-11-28", "owner", "api.forge.example:8443 localhost:8080"];
         let narrow = table(head, vec![row, several.map(str::to_owned)], Some(40));
         assert_eq!(narrow[1], "shopkey  owner       localhost:8443");
-        assert_eq!(narrow[3].trim(), "api.forge.example:8443 localhost:8080");
+        assert_eq!(narrow[2].trim_end(), "forge    owner");
+        assert_eq!(narrow[3..], ["    api.forge.example:8443", "    localhost:8080"]);
     }
 
     #[test]
