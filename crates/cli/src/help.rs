@@ -142,7 +142,11 @@ fn show(output: &Output, topic: ExplainTopic) -> Result<(), Failure> {
         ExplainTopic::Options => {
             output.line("The options of every verb:")?;
             let options = command_line::shared_options();
-            Ok(options.iter().try_for_each(|option| output.line(&format!("  {option}")))?)
+            options.iter().try_for_each(|option| output.line(&format!("  {option}")))?;
+            output.line("")?;
+            Ok(output.line(
+                "palyra run --preview-references TEXT: show what @file:PATH and others cost; start nothing",
+            )?)
         }
         ExplainTopic::Topics => topics(output),
         ExplainTopic::Page(page) => Ok(output.page(page)?),

@@ -61,7 +61,7 @@ pub(crate) struct RunArgs {
     #[arg(hide_possible_values = true, hide_default_value = true)]
     approve: String,
     /// Show what @file:PATH and others cost; start nothing
-    #[arg(long, conflicts_with_all = ["session", "timeout", "attach", "schema", "steer", "interrupt"])]
+    #[arg(long, hide = true, conflicts_with_all = ["session", "timeout", "attach", "schema", "steer", "interrupt"])]
     preview_references: bool,
     #[command(flatten)]
     choice: RunChoice,
