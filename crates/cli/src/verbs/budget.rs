@@ -55,12 +55,18 @@ enum BudgetVerb {
         /// At a limit: park, ask, refuse
         #[arg(long, value_name = "ACTION", default_value = "park")]
         at_limit: String,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
     },
     /// Remove a budget
     #[command(after_help = "Example:\n  palyra budget remove daily")]
     Remove {
         /// Its name
         name: String,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
     },
     /// Raise a budget's limits in its current windows
     #[command(after_help = "Example:\n  palyra budget top-up daily money=2.50")]
@@ -69,40 +75,59 @@ enum BudgetVerb {
         name: String,
         /// By so much: tokens=N, money=AMOUNT or requests=N
         amount: Vec<String>,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
     },
     /// Let a run that waits for a budget go on once
     #[command(after_help = "Example:\n  palyra budget go-on 7XQ2")]
     GoOn {
         /// The run: its id, 4 letters of its beginning or end, `last`
         run: RunName,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
     },
 }
 
 /// Runs the verb.
 pub(crate) async fn run(output: &Output, client: &Client, args: BudgetArgs) -> Result<Exit, Failure> {
-    let done = match args.verb.unwrap_or(BudgetVerb::List { json: false }) {
+    match args.verb.unwrap_or(BudgetVerb::List { json: false }) {
         BudgetVerb::List { json } => return list(output, client, json).await,
-        BudgetVerb::Set { name, limit, soft, window, per, id, at_limit } => {
+        BudgetVerb::Set { name, limit, soft, window, per, id, at_limit, json } => {
             let words = BudgetWords { name, limit, soft, window, per, purse: id, at_limit };
-            client.call(budget_request(words).map_err(Failure::Usage)?).await?;
-            "the budget is set; it applies from the next model request"
+            let set = client.call(budget_request(words).map_err(Failure::Usage)?).await?;
+            say_done(output, json, &set, "the budget is set; it applies from the next model request")
         }
-        BudgetVerb::Remove { name } => {
-            client.call(v1::RemoveBudgetRequest { name }).await?;
-            "the budget is removed"
+        BudgetVerb::Remove { name, json } => {
+            let removed = client.call(v1::RemoveBudgetRequest { name }).await?;
+            say_done(output, json, &removed, "the budget is removed")
         }
-        BudgetVerb::TopUp { name, amount } => {
+        BudgetVerb::TopUp { name, amount, json } => {
             let amount = Some(budget_amount(&amount).map_err(Failure::Usage)?);
-            client.call(v1::TopUpBudgetRequest { name, purse_id: String::new(), amount }).await?;
-            "the budget is topped up until its window ends"
+            let raised =
+                client.call(v1::TopUpBudgetRequest { name, purse_id: String::new(), amount }).await?;
+            say_done(output, json, &raised, "the budget is topped up until its window ends")
         }
-        BudgetVerb::GoOn { run } => {
+        BudgetVerb::GoOn { run, json } => {
             let run_id = run.resolve(client).await?.to_string();
-            client.call(v1::GoOnOnceRequest { run_id }).await?;
-            "the run goes on once"
+            let goes_on = client.call(v1::GoOnOnceRequest { run_id }).await?;
+            say_done(output, json, &goes_on, "the run goes on once")
         }
-    };
-    output.note(NoteKind::Good, done);
+    }
+}
+
+fn say_done(
+    output: &Output,
+    json: bool,
+    answer: &(impl prost::Message + prost::Name),
+    done: &str,
+) -> Result<Exit, Failure> {
+    if json {
+        output.json(&to_json(answer))?;
+    } else {
+        output.note(NoteKind::Good, done);
+    }
     Ok(Exit::Done)
 }
 
