@@ -16,6 +16,10 @@ use crate::prompt::PastRun;
 pub const HISTORY_RUNS_MAX: usize = 256;
 /// Bytes remembered, at most: as much as the largest windows hold.
 pub const HISTORY_BYTES_MAX: usize = 2 * 1024 * 1024;
+/// A session with fewer runs and fewer bytes is not worth a summary for any window.
+pub const SUMMARY_RUNS_MIN: usize = 20;
+/// See [`SUMMARY_RUNS_MIN`]. No window is smaller.
+pub const SUMMARY_BYTES_MIN: usize = 4 * 1024;
 /// Resets behind the oldest open run that are distinguished, at most.
 pub const RESETS_MAX: usize = 64;
 
@@ -116,6 +120,12 @@ impl SessionHistory {
             earlier.taints = earlier.taints.with(past.taints);
         }
         earlier
+    }
+
+    /// Returns whether there is so much that a summary of older runs may be due.
+    #[must_use]
+    pub fn may_need_summary(&self) -> bool {
+        self.runs.len() >= SUMMARY_RUNS_MIN || self.bytes >= SUMMARY_BYTES_MIN
     }
 
     /// Returns the runs that could not be read and are left out.

@@ -13,8 +13,8 @@ use palyra_types::client_tool::{ClientCallId, ClientToolsCalled};
 use palyra_types::context_reference::{ReferenceError, ReferencesExpanded};
 use palyra_types::effect::EffectResolution;
 use palyra_types::event::{
-    ApprovalEvent, ClientToolsAnswered, ModelEvent, RunEvent, TapeEvent, ToolEvent, ToolProposed,
-    UnknownOutcomeCause,
+    ApprovalEvent, ClientToolsAnswered, ModelEvent, RunEvent, TapeEvent, ToolDecided, ToolEvent,
+    ToolProposed, UnknownOutcomeCause,
 };
 use palyra_types::model::{CallId, ChatMessage, ProviderContinuation, RenderedCall, ToolResultStatus};
 use palyra_types::run::UserInput;
@@ -155,16 +155,7 @@ impl Transcript {
             }
             TapeEvent::Run(RunEvent::ReferencesExpanded(expanded)) => self.expand(expanded),
             TapeEvent::Tool(ToolEvent::Proposed(proposed)) => self.propose(proposed),
-            TapeEvent::Tool(ToolEvent::Decided(decided)) => match decided.verdict {
-                ToolVerdict::Allow | ToolVerdict::Ask => {}
-                ToolVerdict::Deny => {
-                    let failure = Some(ReferenceError::of_denial(decided.reason));
-                    self.settle_effect(decided.effect, failure, decided.explanation.clone());
-                    if decided.reason == DecisionReason::ApprovalDenied {
-                        self.mark_denied(decided.effect);
-                    }
-                }
-            },
+            TapeEvent::Tool(ToolEvent::Decided(decided)) => self.decide(decided),
             TapeEvent::Tool(ToolEvent::Finished(finished)) => {
                 let failure = finished.failure.map(ReferenceError::of_failure);
                 self.settle_effect(finished.effect, failure, finished.output.clone());
@@ -420,9 +411,18 @@ impl Transcript {
         }
     }
 
-    fn mark_denied(&mut self, effect: EffectId) {
-        let result = self.call_mut(CallKey::Effect(effect)).and_then(|call| call.result.as_mut());
-        result.into_iter().for_each(|result| result.is_denial = true);
+    fn decide(&mut self, decided: &ToolDecided) {
+        match decided.verdict {
+            ToolVerdict::Allow | ToolVerdict::Ask => {}
+            ToolVerdict::Deny => {
+                let failure = Some(ReferenceError::of_denial(decided.reason));
+                let is_denial = decided.reason == DecisionReason::ApprovalDenied;
+                let text = decided.explanation.clone();
+                if let Some(call) = self.call_mut(CallKey::Effect(decided.effect)) {
+                    call.result = Some(TranscriptResult { failure, is_denial, text });
+                }
+            }
+        }
     }
 
     /// Forgets the result of a call that a person is asked about again.

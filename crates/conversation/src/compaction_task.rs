@@ -8,6 +8,7 @@ use futures::future::BoxFuture;
 use palyra_admin::AdminError;
 use palyra_background::{BackgroundTask, NextTick, TickFailure};
 use palyra_context::prompt::request_tokens_max;
+use palyra_context::session_history::SUMMARY_RUNS_MIN;
 use palyra_journal_core::families::runs;
 use palyra_journal_core::family::QueryFamilies;
 use palyra_ports::read_records::{RECORD_PAGE_ROWS_MAX, RunFilter, RunQuery};
@@ -21,10 +22,8 @@ use crate::past_run::{AskedModel, read_run};
 
 /// A session is summed up when a request needed more than so many hundredths of what one may have in the model's window.
 const WINDOW_PERCENT: u64 = 80;
-/// A session that rested for so long is summed up,
+/// A session that rested for so long is summed up, if it has [`SUMMARY_RUNS_MIN`] runs that no summary covers.
 const REST: Duration = Duration::from_secs(30 * 60);
-/// if it has so many runs that no summary covers.
-const RUNS_AFTER_REST: usize = 20;
 /// Sessions that are watched, at most; beyond it the one that rested longest is forgotten.
 const WATCHED_MAX: usize = 1_000;
 
@@ -99,7 +98,7 @@ impl CompactionTask {
                 self.compact(session, cause).await?;
             }
             if rested >= REST {
-                if self.runs_without_summary(session).await? >= RUNS_AFTER_REST {
+                if self.runs_without_summary(session).await? >= SUMMARY_RUNS_MIN {
                     self.compact(session, CompactionCause::Idle).await?;
                 }
                 self.watch.seen(session, watched, false);

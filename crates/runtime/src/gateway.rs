@@ -129,8 +129,7 @@ pub async fn start_with_policy(
     let memories =
         MemoriesHandle::new(admin_ports.for_memory(), Arc::clone(&views.memories), Arc::clone(&zones));
     let policy = PolicyHandle::new(Arc::clone(&admin_ports), &views);
-    let stopper =
-        RunCanceller { sessions: sessions.clone(), tapes: tapes.clone(), clock: Arc::clone(&ports.clock) };
+    let stopper = run_canceller(&ports, &sessions, &tapes);
     let subscribers: Vec<Arc<dyn ErasureSubscriber>> = vec![
         Arc::new(sessions.clone()),
         Arc::clone(&views.skills) as Arc<_>,
@@ -168,6 +167,10 @@ pub async fn start_with_policy(
         admin,
         config,
     })
+}
+
+fn run_canceller(ports: &RuntimePorts, sessions: &SessionsHandle, tapes: &TapeHandle) -> RunCanceller {
+    RunCanceller { sessions: sessions.clone(), tapes: tapes.clone(), clock: Arc::clone(&ports.clock) }
 }
 
 fn models(ports: &RuntimePorts) -> ModelsHandle {

@@ -155,23 +155,9 @@ impl FamilyOracle {
             JournalEvent::Session(SessionEvent::BookmarkRemoved(placed)) => {
                 self.bookmarks.retain(|seq, (owner, _)| seq != placed || *owner != entry.principal);
             }
-            JournalEvent::Session(SessionEvent::Compacted(made)) => {
-                self.compactions.push(OrchestratorCompactionArtifactRecord {
-                    made: (**made).clone(),
-                    principal: entry.principal,
-                    seq: entry.seq,
-                    created: entry.time,
-                    reverted: None,
-                })
-            }
-            JournalEvent::Session(SessionEvent::CompactionReverted(made)) => {
-                let own = |one: &&mut OrchestratorCompactionArtifactRecord| {
-                    one.seq == *made && one.principal == entry.principal
-                };
-                for one in self.compactions.iter_mut().filter(own) {
-                    one.reverted = one.reverted.or(Some(entry.time));
-                }
-            }
+            JournalEvent::Session(
+                event @ (SessionEvent::Compacted(_) | SessionEvent::CompactionReverted(_)),
+            ) => self.fold_compaction(entry, event),
             JournalEvent::Session(SessionEvent::ResponseDeleted { run }) => {
                 self.deleted_responses.insert((entry.principal, *run));
             }
@@ -181,6 +167,27 @@ impl FamilyOracle {
             }
             JournalEvent::Log(palyra_types::event::LogEvent::EpochStarted { epoch, .. }) => {
                 self.epoch = self.epoch.max(epoch.0);
+            }
+            _ => {}
+        }
+    }
+
+    fn fold_compaction(&mut self, entry: &JournalEventRecord, event: &SessionEvent) {
+        match event {
+            SessionEvent::Compacted(made) => self.compactions.push(OrchestratorCompactionArtifactRecord {
+                made: (**made).clone(),
+                principal: entry.principal,
+                seq: entry.seq,
+                created: entry.time,
+                reverted: None,
+            }),
+            SessionEvent::CompactionReverted(made) => {
+                let own = |one: &&mut OrchestratorCompactionArtifactRecord| {
+                    one.seq == *made && one.principal == entry.principal
+                };
+                for one in self.compactions.iter_mut().filter(own) {
+                    one.reverted = one.reverted.or(Some(entry.time));
+                }
             }
             _ => {}
         }

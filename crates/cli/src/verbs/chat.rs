@@ -14,7 +14,6 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use palyra_client::{AskProviders, ClientError, FollowEvent};
-use palyra_types::ErrorCode;
 use palyra_types::RunId;
 use palyra_wire::v1;
 use palyra_wire::v1::InputDelivery;
@@ -32,7 +31,7 @@ use crate::drive::{
 };
 use crate::exit::Exit;
 use crate::failure::Failure;
-use chat_mend::in_chat;
+use chat_mend::{in_chat, in_chat_out_of_range, is_missing_session};
 use chat_session::ChatSession;
 use input::Input;
 use palyra_run_view::{
@@ -768,28 +767,6 @@ fn seat<'a>(
 ) -> TerminalSession<'a> {
     let seat = TerminalSession::new(&context.output, &context.interrupts, person, format, echo);
     TerminalSession { in_chat: true, ..seat }
-}
-
-/// Names what lists the places to branch from, in a chat.
-fn in_chat_out_of_range(failure: Failure) -> Failure {
-    match failure {
-        Failure::Client(error) if error.code() == ErrorCode::BranchOutOfRange => Failure::WithMend {
-            code: error.code(),
-            message: error.to_string(),
-            mend: "/branch lists the places of the last run; in another terminal, `palyra runs tail RUN` shows those of a \
-                   run"
-                .to_owned(),
-        },
-        failure => failure,
-    }
-}
-
-fn is_missing_session(failure: &Failure) -> bool {
-    match failure {
-        Failure::Client(error) => error.code() == ErrorCode::SessionNotFound,
-        Failure::Local { code, .. } => *code == ErrorCode::SessionNotFound,
-        _ => false,
-    }
 }
 
 fn described(file: &v1::Attachment) -> String {

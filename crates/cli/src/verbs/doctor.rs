@@ -1,13 +1,13 @@
 //! `palyra doctor`: what is well and what is not, here and in the daemon.
 
-mod local;
-mod models;
-mod state_files;
-
 use std::path::Path;
 use std::time::Duration;
 
-use palyra_client::{Client, ClientError, ConnectOptions, build_id_of, read_lock_record};
+use palyra_client::{Client, ClientError, ConnectOptions};
+use palyra_doctor::{
+    DaemonStart, ERROR, OK, WARNING, check, check_daemon, check_models, check_state_folder, foreign_lock,
+    state_dir_itself,
+};
 use palyra_wire::json::to_json_with_defaults;
 use palyra_wire::v1;
 use palyra_wire::v1::CheckLevel;
@@ -35,8 +35,8 @@ pub(crate) async fn run(context: &Context, args: DoctorArgs) -> Result<Exit, Fai
     let mut reachable = true;
     if context.is_local() {
         let state_dir = context.state_dir()?;
-        checks.extend(local::checks(context, &state_dir));
-        if let Some(taken) = state_files::foreign_lock(&state_dir) {
+        checks.extend(local_checks(context, &state_dir));
+        if let Some(taken) = foreign_lock(&state_dir) {
             // Nobody could start there, and nobody answers.
             checks.push(taken);
             reachable = false;
@@ -71,7 +71,7 @@ async fn ask_daemon(context: &Context, checks: &mut Vec<v1::Check>) -> Result<Ex
     match connected.map_err(Failure::from) {
         Ok(client) => {
             let (of_daemon, of_models) =
-                tokio::join!(daemon_checks(context, &client), models::checks(context, &client));
+                tokio::join!(daemon_checks(context, &client), model_checks(context, &client));
             checks.extend(of_daemon?);
             checks.extend(of_models);
             Ok(Exit::Done)
@@ -99,43 +99,72 @@ fn print(output: &Output, check: &v1::Check) -> Result<(), Failure> {
     Ok(())
 }
 
-const OK: CheckLevel = CheckLevel::Ok;
-const WARNING: CheckLevel = CheckLevel::Warning;
-const ERROR: CheckLevel = CheckLevel::Error;
+/// Makes every check that needs no daemon.
+fn local_checks(context: &Context, state_dir: &Path) -> Vec<v1::Check> {
+    let mut checks = vec![state_dir_itself(state_dir), config_file(context)];
+    if state_dir.is_dir() {
+        let start = if context.global.no_start { DaemonStart::Forbidden } else { DaemonStart::Allowed };
+        checks.extend(check_state_folder(state_dir, start));
+    }
+    checks
+}
 
-fn check(name: &str, level: CheckLevel, found: impl Into<String>, mend: &str) -> v1::Check {
-    v1::Check { name: name.to_owned(), level: level.into(), found: found.into(), mend: mend.to_owned() }
+/// Looks for mistakes that a daemon would refuse that is started from here.
+fn config_file(context: &Context) -> v1::Check {
+    let name = "config_file";
+    let file = match context.config_file() {
+        Ok(file) => file,
+        Err(failure) => return check(name, WARNING, failure.to_string(), "set HOME"),
+    };
+    let verdict = (context.daemon.check_config)(context.global.config.as_deref());
+    let Some(first) = verdict.mistakes.first() else {
+        let found = if file.is_file() {
+            file.display().to_string()
+        } else {
+            format!("{} does not exist; defaults are used", file.display())
+        };
+        return check(name, OK, found, "");
+    };
+    let more = match verdict.mistakes.len() {
+        1 => String::new(),
+        count => format!(" (and {} more)", count - 1),
+    };
+    let is_key =
+        first.key.as_deref().is_some_and(|key| key.starts_with("providers.") && key.ends_with(".key"));
+    if is_key {
+        let mend = "set it here, then `palyra admin stop`; or name a file: key = \"file:PATH\"";
+        return check(name, WARNING, format!("{}{more}", first.message), mend);
+    }
+    let mend = "correct it; `palyra config check` lists each mistake";
+    // A daemon that runs goes on with the configuration that it has; one that cannot start says so itself.
+    check(name, WARNING, format!("{}{more}", first.message), mend)
 }
 
 async fn daemon_checks(context: &Context, client: &Client) -> Result<Vec<v1::Check>, Failure> {
-    let status = client.status().await?;
-    let found = format!("version {}, process {}, model {}", status.version, status.pid, status.default_model);
-    let mut checks = vec![check("daemon", OK, found, "")];
-    if context.is_local() {
-        checks.push(check_build(&context.state_dir()?, &client.options().program, &status));
-    }
-    checks.push(check("listening", OK, status.listening.join(", "), ""));
-    checks.push(check("open_runs", OK, status.open_runs.to_string(), ""));
-    checks.extend(status.checks);
-    Ok(checks)
+    let state_dir = context.is_local().then(|| context.state_dir()).transpose()?;
+    Ok(check_daemon(client, state_dir.as_deref()).await?)
 }
 
-fn check_build(state_dir: &Path, program: &Path, status: &v1::GetStatusResponse) -> v1::Check {
-    let recorded = read_lock_record(state_dir).map(|record| record.build_id);
-    if recorded.as_deref() != Some(status.build_id.as_str()) {
-        let mend = "`palyra admin stop`, then look for processes called palyrad";
-        return check(
-            "lock_file",
-            ERROR,
-            "the lock file speaks of another daemon than the one that answers",
-            mend,
-        );
+/// Asks every provider, and compares the default model with what this environment selects.
+async fn model_checks(context: &Context, client: &Client) -> Vec<v1::Check> {
+    let mut checks: Vec<v1::Check> = selection(context, client).await.into_iter().collect();
+    checks.extend(check_models(client).await);
+    checks
+}
+
+/// Says so when this environment selects another model than the daemon's.
+async fn selection(context: &Context, client: &Client) -> Option<v1::Check> {
+    if !context.is_local() {
+        return None;
     }
-    match build_id_of(program) {
-        Ok(own) if own == status.build_id => check("build", OK, own, ""),
-        _ => {
-            let found = format!("the daemon is {}, another build than this program", status.build_id);
-            check("build", WARNING, found, "it is replaced when idle; `palyra admin stop` does it now")
-        }
+    let origin = client.config().await.ok()?.model_origin?;
+    let own = (context.daemon.own_model)(context.global.config.as_deref());
+    let same = (own.fingerprint)(&origin.salt).is_ok_and(|fingerprint| fingerprint == origin.fingerprint);
+    let name = "model_selection";
+    if same || origin.source() == v1::ModelSource::Configuration {
+        let place = if origin.place.is_empty() { "built in" } else { &origin.place };
+        return Some(check(name, OK, format!("by {place}"), ""));
     }
+    let found = format!("this environment selects {}, the daemon uses another model", own.name);
+    Some(check(name, WARNING, found, "`palyra admin stop`: the next start takes this environment"))
 }

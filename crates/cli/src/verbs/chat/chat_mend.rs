@@ -1,6 +1,7 @@
 //! How a failure is mended in a chat.
 
 use palyra_client::ClientError;
+use palyra_types::ErrorCode;
 
 use crate::failure::Failure;
 use crate::model_names::is_same_model;
@@ -16,4 +17,27 @@ pub(super) fn in_chat(failure: Failure) -> Failure {
         return Failure::WithMend { code: error.code(), message: error.to_string(), mend };
     }
     failure
+}
+
+/// Names what lists the places to branch from, in a chat.
+pub(super) fn in_chat_out_of_range(failure: Failure) -> Failure {
+    match failure {
+        Failure::Client(error) if error.code() == ErrorCode::BranchOutOfRange => Failure::WithMend {
+            code: error.code(),
+            message: error.to_string(),
+            mend: "/branch lists the places of the last run; in another terminal, `palyra runs tail RUN` shows those of a \
+                   run"
+                .to_owned(),
+        },
+        failure => failure,
+    }
+}
+
+/// Returns whether a failure says that a session does not exist.
+pub(super) fn is_missing_session(failure: &Failure) -> bool {
+    match failure {
+        Failure::Client(error) => error.code() == ErrorCode::SessionNotFound,
+        Failure::Local { code, .. } => *code == ErrorCode::SessionNotFound,
+        _ => false,
+    }
 }

@@ -200,7 +200,7 @@ impl SessionActor {
                 let overtakes = overtakes_once_begun(active.delivery);
                 loaded.active = None;
                 loaded.history.push(VisibleRun { run: past, overtakes, taints });
-                if self.engine.config.borrow().compacts {
+                if self.engine.config.borrow().compacts && loaded.history.may_need_summary() {
                     self.engine.compaction_watch.note(self.session, self.engine.ports.clock.boot());
                 }
                 self.begin_next();

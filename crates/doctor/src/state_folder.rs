@@ -1,68 +1,42 @@
-//! What can be seen of an installation without its daemon.
+//! What can be seen of a state directory without its daemon: its files, the space there, and the clock.
 
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
+use palyra_screen_text::{bytes, span};
 use palyra_wire::v1;
 
-use super::{ERROR, OK, WARNING, check, state_files};
-use crate::context::Context;
-use palyra_screen_text::{bytes, span};
+use crate::{ERROR, OK, WARNING, check, state_files};
 
 /// Less space than this is reported, some time before new work is refused.
 const FREE_BYTES_MIN: u64 = 200 << 20;
 /// How far in the future a file may be changed: two machines that share a disk differ a little.
 const CLOCK_SLACK: Duration = Duration::from_secs(120);
 
-/// Makes every check that needs no daemon.
-pub(super) fn checks(context: &Context, state_dir: &Path) -> Vec<v1::Check> {
-    let mut checks = vec![state_files::state_dir(state_dir), config_file(context)];
-    if !state_dir.is_dir() {
-        return checks;
-    }
-    checks.extend([
+/// Whether a daemon may be started from here, which takes the place of one that is gone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DaemonStart {
+    /// It may.
+    Allowed,
+    /// It may not, so what a daemon left that is gone is reported.
+    Forbidden,
+}
+
+/// Checks what is in a state directory that exists.
+#[must_use]
+pub fn check_state_folder(state_dir: &Path, start: DaemonStart) -> Vec<v1::Check> {
+    let mut checks = vec![
         state_files::private_files(state_dir),
         state_files::log(state_dir),
         free_space(state_dir),
         clock(state_dir),
-    ]);
-    if context.global.no_start {
+    ];
+    if start == DaemonStart::Forbidden {
         checks.extend(state_files::stale_lock(state_dir));
     }
     checks.extend(state_files::kept_aside(state_dir));
     checks.extend(state_files::components(state_dir));
     checks
-}
-
-/// Looks for mistakes that a daemon would refuse that is started from here.
-fn config_file(context: &Context) -> v1::Check {
-    let name = "config_file";
-    let file = match context.config_file() {
-        Ok(file) => file,
-        Err(failure) => return check(name, WARNING, failure.to_string(), "set HOME"),
-    };
-    let verdict = (context.daemon.check_config)(context.global.config.as_deref());
-    let Some(first) = verdict.mistakes.first() else {
-        let found = if file.is_file() {
-            file.display().to_string()
-        } else {
-            format!("{} does not exist; defaults are used", file.display())
-        };
-        return check(name, OK, found, "");
-    };
-    let more = match verdict.mistakes.len() {
-        1 => String::new(),
-        count => format!(" (and {} more)", count - 1),
-    };
-    let is_key =
-        first.key.as_deref().is_some_and(|key| key.starts_with("providers.") && key.ends_with(".key"));
-    if is_key {
-        let mend = "set it here, then `palyra admin stop`; or name a file: key = \"file:PATH\"";
-        return check(name, WARNING, format!("{}{more}", first.message), mend);
-    }
-    let mend = "correct it; `palyra config check` lists each mistake";
-    // A daemon that runs goes on with the configuration that it has; one that cannot start says so itself.
-    check(name, WARNING, format!("{}{more}", first.message), mend)
 }
 
 fn free_space(state_dir: &Path) -> v1::Check {

@@ -1,23 +1,22 @@
-//! Whether the models answer, and are those that this environment selects.
+//! Whether the providers of models answer.
 
 use std::time::Duration;
 
 use palyra_client::{AskProviders, Client};
-use palyra_wire::v1;
-
-use super::{ERROR, OK, WARNING, check};
-use crate::context::Context;
 use palyra_explain::missing_key;
 use palyra_screen_text::clean_line;
+use palyra_wire::v1;
+
+use crate::{ERROR, OK, WARNING, check};
 
 /// How long the providers may take to name their models.
 const ANSWERS_WITHIN: Duration = Duration::from_millis(1_400);
 const ERROR_CHARS_MAX: usize = 300;
 const BUILT_IN: &str = "demo/";
 
-/// Asks every provider, and compares the default model with what this environment selects.
-pub(super) async fn checks(context: &Context, client: &Client) -> Vec<v1::Check> {
-    let mut checks: Vec<v1::Check> = selection(context, client).await.into_iter().collect();
+/// Asks every provider for its models, for a time that a person waits.
+pub async fn check_models(client: &Client) -> Vec<v1::Check> {
+    let mut checks = Vec::new();
     let asked = tokio::time::timeout(ANSWERS_WITHIN, client.list_models(AskProviders::Yes)).await;
     match asked {
         Ok(Ok(listed)) => checks.extend(answers(&listed)),
@@ -75,23 +74,6 @@ fn mend_of(provider: &str, error: &str) -> String {
     format!(
         "start its server, or correct `providers.{provider}.base_url`; then `palyra model test {provider}/MODEL`"
     )
-}
-
-/// Says so when this environment selects another model than the daemon's.
-async fn selection(context: &Context, client: &Client) -> Option<v1::Check> {
-    if !context.is_local() {
-        return None;
-    }
-    let origin = client.config().await.ok()?.model_origin?;
-    let own = (context.daemon.own_model)(context.global.config.as_deref());
-    let same = (own.fingerprint)(&origin.salt).is_ok_and(|fingerprint| fingerprint == origin.fingerprint);
-    let name = "model_selection";
-    if same || origin.source() == v1::ModelSource::Configuration {
-        let place = if origin.place.is_empty() { "built in" } else { &origin.place };
-        return Some(check(name, OK, format!("by {place}"), ""));
-    }
-    let found = format!("this environment selects {}, the daemon uses another model", own.name);
-    Some(check(name, WARNING, found, "`palyra admin stop`: the next start takes this environment"))
 }
 
 #[cfg(test)]

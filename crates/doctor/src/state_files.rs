@@ -7,7 +7,7 @@ use palyra_client::read_lock_record;
 use palyra_wire::v1;
 use serde_json::Value;
 
-use super::{ERROR, OK, WARNING, check};
+use crate::{ERROR, OK, WARNING, check};
 
 const LOCK_FILE: &str = "lock";
 /// Folders whose files hold keys.
@@ -21,7 +21,9 @@ const FILES_MAX: usize = 1_000;
 /// Names that one check tells, at most.
 const NAMES_MAX: usize = 3;
 
-pub(super) fn state_dir(dir: &Path) -> v1::Check {
+/// Checks that a state directory is a folder of its user alone.
+#[must_use]
+pub fn state_dir_itself(dir: &Path) -> v1::Check {
     let (name, shown) = ("state_dir", dir.display());
     match std::fs::metadata(dir) {
         Ok(meta) if !meta.is_dir() => {
@@ -40,7 +42,7 @@ pub(super) fn state_dir(dir: &Path) -> v1::Check {
 }
 
 /// Names key files that others may read.
-pub(super) fn private_files(state_dir: &Path) -> v1::Check {
+pub(crate) fn private_files(state_dir: &Path) -> v1::Check {
     let files = KEY_FOLDERS.iter().flat_map(|folder| files_in(&state_dir.join(folder)));
     let open: Vec<PathBuf> = files
         .filter(|file| {
@@ -56,7 +58,7 @@ pub(super) fn private_files(state_dir: &Path) -> v1::Check {
 }
 
 /// Names the log, and says when a daemon could not write it.
-pub(super) fn log(state_dir: &Path) -> v1::Check {
+pub(crate) fn log(state_dir: &Path) -> v1::Check {
     let (name, folder) = ("log", state_dir.join(LOG_FOLDER));
     let file = folder.join(LOG_FILE);
     for (path, fits) in [(&folder, Path::is_dir as fn(&Path) -> bool), (&file, Path::is_file)] {
@@ -74,7 +76,8 @@ pub(super) fn log(state_dir: &Path) -> v1::Check {
 }
 
 /// Names a process that holds the lock and is no daemon of this directory.
-pub(super) fn foreign_lock(state_dir: &Path) -> Option<v1::Check> {
+#[must_use]
+pub fn foreign_lock(state_dir: &Path) -> Option<v1::Check> {
     let lock = std::fs::metadata(state_dir.join(LOCK_FILE)).ok()?;
     let holder = holder_of(&std::fs::read_to_string("/proc/locks").ok()?, lock.ino())?;
     if read_lock_record(state_dir).is_some_and(|record| record.pid == holder) {
@@ -94,7 +97,7 @@ pub(super) fn foreign_lock(state_dir: &Path) -> Option<v1::Check> {
 }
 
 /// Says that a daemon ended without clearing its lock file.
-pub(super) fn stale_lock(state_dir: &Path) -> Option<v1::Check> {
+pub(crate) fn stale_lock(state_dir: &Path) -> Option<v1::Check> {
     let record = read_lock_record(state_dir).filter(|record| record.pid != 0)?;
     let lock = std::fs::metadata(state_dir.join(LOCK_FILE)).ok()?;
     if holder_of(&std::fs::read_to_string("/proc/locks").ok()?, lock.ino()).is_some() {
@@ -120,7 +123,7 @@ fn holder_of(table: &str, inode: u64) -> Option<u32> {
 }
 
 /// Counts what commands were not allowed to leave in a workspace.
-pub(super) fn kept_aside(state_dir: &Path) -> Option<v1::Check> {
+pub(crate) fn kept_aside(state_dir: &Path) -> Option<v1::Check> {
     let folder = state_dir.join(ASIDE_FOLDER);
     let kept = files_in(&folder).len();
     (kept > 0).then(|| {
@@ -132,7 +135,7 @@ pub(super) fn kept_aside(state_dir: &Path) -> Option<v1::Check> {
 }
 
 /// Names components whose files are gone or cannot be read.
-pub(super) fn components(state_dir: &Path) -> Option<v1::Check> {
+pub(crate) fn components(state_dir: &Path) -> Option<v1::Check> {
     let name = "components";
     let folder = state_dir.join(COMPONENTS_FOLDER);
     let list = folder.join("offered.json");
