@@ -1,4 +1,4 @@
-//! What can be seen in the state directory: who may read it, who holds its lock, what lies there for a person.
+//! What can be seen in the state directory: who may read it, who holds its lock, what is there for a person.
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -24,7 +24,8 @@ const NAMES_MAX: usize = 3;
 /// Checks that a state directory is a folder of its user alone.
 #[must_use]
 pub fn state_dir_itself(dir: &Path) -> v1::Check {
-    let (name, shown) = ("state_dir", dir.display());
+    let name = "state_dir";
+    let shown = dir.display();
     match std::fs::metadata(dir) {
         Ok(meta) if !meta.is_dir() => {
             check(name, ERROR, format!("{shown} is not a folder"), "choose another with --state-dir")
@@ -59,7 +60,8 @@ pub(crate) fn private_files(state_dir: &Path) -> v1::Check {
 
 /// Names the log, and says when a daemon could not write it.
 pub(crate) fn log(state_dir: &Path) -> v1::Check {
-    let (name, folder) = ("log", state_dir.join(LOG_FOLDER));
+    let name = "log";
+    let folder = state_dir.join(LOG_FOLDER);
     let file = folder.join(LOG_FILE);
     for (path, fits) in [(&folder, Path::is_dir as fn(&Path) -> bool), (&file, Path::is_file)] {
         let Ok(meta) = std::fs::symlink_metadata(path) else { continue };
@@ -75,7 +77,7 @@ pub(crate) fn log(state_dir: &Path) -> v1::Check {
     check(name, OK, file.display().to_string(), "")
 }
 
-/// Names a process that holds the lock and is no daemon of this directory.
+/// Names a process that holds the lock and is not a daemon of this directory.
 #[must_use]
 pub fn foreign_lock(state_dir: &Path) -> Option<v1::Check> {
     let lock = std::fs::metadata(state_dir.join(LOCK_FILE)).ok()?;

@@ -15,7 +15,8 @@ use crate::home::{Ended, Home};
 use crate::snapshots::mask_word;
 
 /// Verbs that are not run here, and why.
-const NOT_RUN: [(&str, &str); 2] = [
+const NOT_RUN: [(&str, &str); 3] = [
+    ("budget go-on", "it takes a run that waits for a budget"),
     ("approve watch", "it does not end by itself"),
     ("logs", "its lines are the daemon's log, which changes with every machine"),
 ];
@@ -287,6 +288,7 @@ fn sessions(world: &mut World, run: &str) {
     world.verb(&["sessions", "list"]);
     world.verb(&["sessions", "show", "notes"]);
     world.verb(&["sessions", "branch", &format!("{run}@3")]);
+    world.verb(&["sessions", "compact", "notes", "--list"]);
     world.verb(&["sessions", "reset", "notes"]);
     world.verb(&["sessions", "archive", "notes"]);
     world.verb(&["sessions", "restore", "notes"]);
@@ -370,6 +372,10 @@ fn admin(world: &mut World) {
     world.verb(&["memory", "search", "tea"]);
     // There is one item, and its id begins so.
     world.verb(&["memory", "forget", "01"]);
+    world.verb(&["budget", "set", "daily", "--limit", "requests=1000"]);
+    world.verb(&["budget", "top-up", "daily", "requests=5"]);
+    world.verb(&["budget", "list"]);
+    world.verb(&["budget", "remove", "daily"]);
     world.verb(&["admin", "stop"]);
 }
 

@@ -245,6 +245,42 @@ impl Operations {
         self.of("POST /api/v1/project-rules/{seq}/withdraw", &seq, &json!({}));
     }
 
+    fn budgets(&mut self) {
+        let limit = json!({ "name": "tight", "window": "day", "hard": { "requests": 1 } });
+        self.plain("POST /api/v1/budgets", &limit);
+        let body = json!({ "input": "say something" });
+        let start = |operations: &mut Self| {
+            let started = operations.plain("POST /api/v1/runs", &body);
+            let run = started["opened"]["run_id"].as_str().unwrap().to_owned();
+            operations.home.palyra(&["runs", "wait", &run]);
+            run
+        };
+        start(self);
+        let waits = start(self);
+        self.of("POST /api/v1/runs/{run_id}/go-on-once", &waits, &json!({}));
+        self.plain("GET /api/v1/budgets", &Value::Null);
+        let amount = json!({ "amount": { "requests": 5 } });
+        self.of("POST /api/v1/budgets/{name}/top-up", "tight", &amount);
+        self.of("POST /api/v1/budgets/{name}/remove", "tight", &json!({}));
+    }
+
+    fn compactions(&mut self) {
+        let session = json!({ "session_key": "long" });
+        let body = json!({ "input": "The lantern is in the harbour. ".repeat(40), "session": session });
+        let mut id = String::new();
+        for _ in 0..10 {
+            let opened = self.plain("POST /api/v1/runs", &body)["opened"].clone();
+            self.home.palyra(&["runs", "wait", opened["run_id"].as_str().unwrap()]).expect(0);
+            id = opened["session_id"].as_str().unwrap().to_owned();
+        }
+        let of_session = "/api/v1/sessions/{session_id}/compactions";
+        let made = self.of(&format!("POST {of_session}"), &id, &json!({}))["compaction"].clone();
+        self.of(&format!("GET {of_session}"), &id, &Value::Null);
+        let number = made["compaction"].as_u64().unwrap_or_else(|| panic!("{made}"));
+        let line = format!("POST /api/v1/sessions/{id}/compactions/{number}/revert");
+        self.call(&format!("POST {of_session}/{{compaction}}/revert"), &line, &json!({}));
+    }
+
     fn agents(&mut self) {
         let profile = json!({ "name": "reviewer", "instructions": "Change nothing." });
         let made = self.plain("POST /api/v1/agents", &json!({ "profile": profile }))["agent"].clone();
@@ -347,6 +383,8 @@ fn every_operation_is_reached_and_what_no_token_may_is_refused() {
     operations.people_and_secrets();
     operations.agents();
     operations.memory_and_references();
+    operations.budgets();
+    operations.compactions();
     operations.tools_and_policy();
     operations.journal(&run);
     operations.rest();
@@ -428,6 +466,7 @@ impl Operations {
             self.changes_of_skills(),
             self.changes_of_components(),
             self.changes_of_secrets(),
+            self.changes_of_budgets(),
             self.other_changes(),
         ];
         parts.into_iter().flat_map(|part| part.as_object().cloned().unwrap_or_default()).collect()
@@ -449,6 +488,19 @@ impl Operations {
             "POST /api/v1/people/{principal_id}/role": { "path": bea, "body": { "role": "member" } },
             "POST /api/v1/tokens": { "body": spare },
             "POST /api/v1/tokens/{token_id}/revoke": { "path": token, "body": {} },
+        })
+    }
+
+    fn changes_of_budgets(&mut self) -> Value {
+        let budget = |name: &str| json!({ "name": name, "window": "day", "hard": { "requests": 1_000_000 } });
+        for name in ["kept", "spare"] {
+            self.plain("POST /api/v1/budgets", &budget(name));
+        }
+        let amount = json!({ "amount": { "requests": 5 } });
+        json!({
+            "POST /api/v1/budgets": { "body": budget("new") },
+            "POST /api/v1/budgets/{name}/remove": { "path": { "name": "spare" }, "body": {} },
+            "POST /api/v1/budgets/{name}/top-up": { "path": { "name": "kept" }, "body": amount },
         })
     }
 
