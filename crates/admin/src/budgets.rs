@@ -85,7 +85,7 @@ impl BudgetBook {
         let records = families.query(budgets::in_force).await?;
         let open = families.query(|rows, _| budget_accounts::with_reservations(rows)).await?;
         let mut book = AccountBook::default();
-        records.into_iter().for_each(|record| book.set(in_force(record)));
+        records.iter().for_each(|record| book.set(in_force(record)));
         open.into_iter().for_each(|row| book.restore(row.key, row.account));
         Ok(Self {
             recorder,
@@ -176,7 +176,7 @@ impl BudgetBook {
             match event {
                 BudgetEvent::Set(set) => {
                     let seq = palyra_types::Seq::default();
-                    book.set(in_force(BudgetRecord { set, by: actor.principal, seq, changed: now }));
+                    book.set(in_force(&BudgetRecord { set, by: actor.principal, seq, changed: now }));
                 }
                 BudgetEvent::Removed { budget } => book.remove(budget),
                 BudgetEvent::Account { account, event } => book.apply(account, &event),
@@ -338,7 +338,7 @@ impl BudgetChangeView<'_> {
     }
 }
 
-fn in_force(record: BudgetRecord) -> BudgetInForce {
+fn in_force(record: &BudgetRecord) -> BudgetInForce {
     let definition = BudgetDefinition::of_recorded(&record.set);
     BudgetInForce { definition, by: record.by, changed: record.changed }
 }

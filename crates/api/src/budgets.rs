@@ -121,11 +121,11 @@ fn budget(listing: BudgetListing) -> v1::Budget {
         .into(),
         auxiliary_percent: definition.auxiliary_percent,
         changed: translate::timestamp(listing.budget.changed),
-        accounts: listing.accounts.into_iter().map(|one| account(one, hard)).collect(),
+        accounts: listing.accounts.iter().map(|one| account(one, hard)).collect(),
     }
 }
 
-fn account(account: ListedAccount, hard: UsageLimits) -> v1::BudgetAccount {
+fn account(account: &ListedAccount, hard: UsageLimits) -> v1::BudgetAccount {
     let raised = account.topped_up;
     let limits = UsageLimits {
         tokens: hard.tokens.map(|limit| limit.saturating_add(raised.tokens)),

@@ -120,10 +120,7 @@ pub async fn start_with_policy(
     background.at_start("lost_requests", views.budgets.end_lost(&engine.runs.ports.zones)).await;
     let recovered = crate::recovery::take_up_open_runs(&ports, &sessions).await?;
     tracing::info!(runs = recovered, "open runs taken up");
-    background.spawn(ApprovalExpiry::new(Arc::clone(&engine), sessions.clone()));
-    background.spawn(budget_waits(&engine, &sessions));
-    background.spawn(engine.compaction_watch.task(engine.conversations.clone()));
-    background.spawn(ShadowCounting::new(Arc::clone(&views.shadow)));
+    spawn_tasks(&background, &engine, &sessions, &views);
     let tapes = TapeHandle::new(Arc::clone(&ports), hub.clone());
     let zones = Arc::clone(&engine.runs.ports.zones);
     let memories =
@@ -167,6 +164,18 @@ pub async fn start_with_policy(
         admin,
         config,
     })
+}
+
+fn spawn_tasks(
+    background: &BackgroundDriver,
+    engine: &Arc<Engine>,
+    sessions: &SessionsHandle,
+    views: &AdminViews,
+) {
+    background.spawn(ApprovalExpiry::new(Arc::clone(engine), sessions.clone()));
+    background.spawn(budget_waits(engine, sessions));
+    background.spawn(engine.compaction_watch.task(engine.conversations.clone()));
+    background.spawn(ShadowCounting::new(Arc::clone(&views.shadow)));
 }
 
 fn run_canceller(ports: &RuntimePorts, sessions: &SessionsHandle, tapes: &TapeHandle) -> RunCanceller {

@@ -228,9 +228,9 @@ impl AccountBook {
         });
     }
 
-    pub(super) fn wait(&mut self, run: RunId, waiting: WaitingRun) {
-        let changes = self.changes;
-        self.waiting.insert(run, WaitingRun { seen_changes: changes, ..waiting });
+    pub(super) fn wait(&mut self, run: RunId, mut waiting: WaitingRun) {
+        waiting.seen_changes = self.changes;
+        self.waiting.insert(run, waiting);
     }
 
     /// Returns the waiting runs that may go on now, which are forgotten as waiting, and when the next one may.
@@ -246,7 +246,9 @@ impl AccountBook {
         };
         let due: Vec<_> = self.waiting.iter().filter(|(_, waiting)| may_go_on(waiting)).collect();
         let due: Vec<_> = due.into_iter().map(|(run, waiting)| (*run, waiting.session)).collect();
-        due.iter().for_each(|(run, _)| drop(self.waiting.remove(run)));
+        for (run, _) in &due {
+            self.waiting.remove(run);
+        }
         (due, self.waiting.values().filter_map(|waiting| waiting.resumes).min())
     }
 }

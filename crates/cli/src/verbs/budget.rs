@@ -117,12 +117,7 @@ pub(crate) async fn run(output: &Output, client: &Client, args: BudgetArgs) -> R
     }
 }
 
-fn say_done(
-    output: &Output,
-    json: bool,
-    answer: &(impl prost::Message + prost::Name),
-    done: &str,
-) -> Result<Exit, Failure> {
+fn say_done(output: &Output, json: bool, answer: &impl prost::Name, done: &str) -> Result<Exit, Failure> {
     if json {
         output.json(&to_json(answer))?;
     } else {

@@ -67,14 +67,19 @@ pub(crate) struct RunArgs {
     choice: RunChoice,
 }
 
+fn refuse_file_after_attach(args: &RunArgs) -> Result<(), Failure> {
+    let line: Vec<String> = std::env::args().collect();
+    let Some(file) = file_after_attach(&line, &args.text, |word| Path::new(word).is_file()) else {
+        return Ok(());
+    };
+    let message = format!("{file} follows a file of --attach, and would be a part of the question");
+    let mend = format!("type `--attach` for each file: --attach {}", shell_word(file));
+    Err(Failure::Input { code: ErrorCode::InvalidArgument, message, mend })
+}
+
 /// Runs the verb.
 pub(crate) async fn run(context: &Context, args: RunArgs) -> Result<Exit, Failure> {
-    let line: Vec<String> = std::env::args().collect();
-    if let Some(file) = file_after_attach(&line, &args.text, |word| Path::new(word).is_file()) {
-        let message = format!("{file} follows a file of --attach, and would be a part of the question");
-        let mend = format!("type `--attach` for each file: --attach {}", shell_word(file));
-        return Err(Failure::Input { code: ErrorCode::InvalidArgument, message, mend });
-    }
+    refuse_file_after_attach(&args)?;
     if args.text.is_empty()
         && let Some(question) = args.attach.last().and_then(|file| question_as_file(file))
     {

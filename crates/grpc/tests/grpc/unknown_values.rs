@@ -147,9 +147,24 @@ fn people() -> Vec<FieldCase> {
     ]
 }
 
+fn budgets() -> Vec<FieldCase> {
+    let limits = v1::BudgetLimits { requests: Some(1), ..Default::default() };
+    let set = v1::SetBudgetRequest { name: "daily".to_owned(), hard: Some(limits), ..Default::default() };
+    let path = "/palyra.v1.BudgetService/SetBudget";
+    let purse = v1::SetBudgetRequest { purse: UNKNOWN, ..set.clone() };
+    let window = v1::SetBudgetRequest { window: UNKNOWN, ..set.clone() };
+    let at_limit = v1::SetBudgetRequest { at_limit: UNKNOWN, ..set };
+    vec![
+        ("SetBudgetRequest.purse", path, "purse", purse.encode_to_vec()),
+        ("SetBudgetRequest.window", path, "window", window.encode_to_vec()),
+        ("SetBudgetRequest.at_limit", path, "at_limit", at_limit.encode_to_vec()),
+    ]
+}
+
 #[tokio::test]
 async fn a_value_of_a_newer_client_is_refused_by_its_field() {
-    let cases: Vec<_> = lists().into_iter().chain(runs()).chain(decisions()).chain(people()).collect();
+    let cases = lists().into_iter().chain(runs()).chain(decisions()).chain(people());
+    let cases: Vec<_> = cases.chain(budgets()).collect();
     let covered: BTreeSet<_> = cases.iter().map(|(field, ..)| (*field).to_owned()).collect();
     assert_eq!(covered, enumeration_fields(), "each field of a request has a row");
     let daemon = TestDaemon::start().await;

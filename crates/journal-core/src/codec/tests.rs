@@ -126,8 +126,7 @@ fn one_of_each_kind() -> Vec<(EventKind, &'static str, JournalEvent)> {
     ];
     let mut events = log_events();
     events.extend(outside_after_runs());
-    events.extend(skill_events());
-    events.extend(component_events());
+    events.extend(skill_events().into_iter().chain(component_events()));
     events.extend([policy_events(), job_events()].concat());
     events.extend([vault_events(), memory_events(), budgets::budget_events()].concat());
     events.extend(tape.into_iter().map(|entry| entry.event));
@@ -504,7 +503,7 @@ fn grown_kinds() -> Vec<(EventKind, &'static str, JournalEvent)> {
     let (session, agent) = (SessionId::from_parts(1, 2), AgentId::from_bytes([6; 16]));
     let opened =
         JournalEvent::Session(SessionEvent::Opened { session, agent, key: None, label: None, branched_from });
-    let mut kinds = vec![
+    let kinds = vec![
         (EventKind::SessionOpened, "SessionOpened-branched", opened),
         (EventKind::RunStarted, "RunStarted-grown", as_before.unwrap()),
         (EventKind::RunStarted, "RunStarted-asking", started),
@@ -517,8 +516,7 @@ fn grown_kinds() -> Vec<(EventKind, &'static str, JournalEvent)> {
         (EventKind::ModelMessage, "ModelMessage-grown", message),
         (EventKind::ModelAttemptAbandoned, "ModelAttemptAbandoned-grown", JournalEvent::Tape(abandoned)),
     ];
-    kinds.extend(grown_permissions());
-    kinds
+    kinds.into_iter().chain(grown_permissions()).collect()
 }
 
 /// A start with a skill.

@@ -351,7 +351,7 @@ fn expected_compactions(oracle: &FamilyOracle) -> Vec<OrchestratorCompactionArti
     let mut expected = Vec::new();
     for session in (0..2).map(compacted_session) {
         let of_session = oracle.compactions.iter().filter(|one| one.session() == session);
-        let newest = of_session.clone().rev().find(|one| one.reverted.is_none());
+        let newest = of_session.clone().rev().find(|one| one.is_usable(None));
         expected.extend(of_session.clone().chain(newest).cloned());
     }
     expected
@@ -564,16 +564,8 @@ fn named_again(entropy: &FixedEntropy, seq: Seq, step: u64) -> Vec<NewEntry> {
         })
         .into(),
         MemoryEvent::Forgotten { memory: memory(below(MEMORIES)), cause: ForgetCause::Person }.into(),
-        SessionEvent::Compacted(Box::new(compaction_samples::compaction(
-            compacted_session(step).id,
-            seq.0,
-            seq.0 + 3,
-            &format!("summary {step}"),
-        )))
-        .into(),
-        SessionEvent::CompactionReverted(Seq(seq.0 + 14)).into(),
-        SessionEvent::CompactionReverted(Seq((seq.0 + 14).saturating_sub(below(40)))).into(),
     ];
+    let events = events.into_iter().chain(compacted_again(seq, step, below(40)));
     let entry = |event| {
         let time = Timestamp(5_000_000 + i64::try_from(below(1_000)).unwrap());
         let removes = matches!(
@@ -588,7 +580,18 @@ fn named_again(entropy: &FixedEntropy, seq: Seq, step: u64) -> Vec<NewEntry> {
         let principal = samples::principal(if removes { below(2) } else { 0 }.into());
         NewEntry { time, principal, session: None, run: None, event }
     };
-    events.into_iter().map(entry).collect()
+    events.map(entry).collect()
+}
+
+/// Makes a compaction, and takes it and one of so many entries before it back.
+fn compacted_again(seq: Seq, step: u64, before: u64) -> [JournalEvent; 3] {
+    let session = compacted_session(step).id;
+    let made = compaction_samples::compaction(session, seq.0, seq.0 + 3, &format!("summary {step}"));
+    [
+        SessionEvent::Compacted(Box::new(made)).into(),
+        SessionEvent::CompactionReverted(Seq(seq.0 + 14)).into(),
+        SessionEvent::CompactionReverted(Seq((seq.0 + 14).saturating_sub(before))).into(),
+    ]
 }
 
 const EVENTS_PER_STEP: u64 = 12;

@@ -156,7 +156,7 @@ fn a_question_of_critical_risk_says_why_it_is_critical() {
         (
             "run_command",
             json!({"argv": ["cat", "/etc/shadow"]}),
-            Some("it names a place outside of the workspace"),
+            Some("it names a place outside of the workspace, and it names a file that holds credentials"),
         ),
         (
             "write_file",

@@ -127,6 +127,6 @@ async fn score(compacts: bool) -> usize {
 async fn a_session_of_two_thousand_messages_answers_questions_within_a_small_window() {
     let with = score(true).await;
     let without = score(false).await;
-    println!("codes named of {QUESTIONS}: {with} with summaries, {without} without");
+    eprintln!("codes named of {QUESTIONS}: {with} with summaries, {without} without");
     assert!(with >= 45 && without <= 10, "{with} with summaries, {without} without");
 }

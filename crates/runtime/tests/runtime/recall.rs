@@ -12,7 +12,7 @@ use palyra_types::model::{ChatMessage, ModelRequest};
 use palyra_types::tool::Taints;
 use palyra_types::{Content, EffectId, RunId};
 
-use crate::rig::{Parts, Rig};
+use crate::rig::{Parts, Rig, settle};
 
 const ITEM: &str = "My daughter is allergic to peanuts.";
 const QUESTION: &str = "What is my daughter allergic to?";
@@ -136,10 +136,9 @@ async fn a_run_has_the_labels_of_what_it_is_given_and_so_has_its_conversation() 
     UseMemories::save(&memories, call.clone(), draft.clone()).await.unwrap();
     let asked = ask(&rig, "second", QUESTION).await;
     assert_eq!(asked.started.taints, Taints::WEB);
-    // An input that comes while the run before it still leaves is accepted without its labels; those count once it begins.
-    let rig = rig.restarted().await;
-    rig.configure(|config| config.recalls_memory = true);
-    let memories = rig.gateway.admin.memories.clone();
+    // The session hears of the end after those who follow the run. An input that comes before that is accepted without the
+    // labels of the run, which count once it begins.
+    settle().await;
     let next = ask(&rig, "second", "What is the height of the Eiffel Tower?").await;
     assert!(next.started.recalled.is_empty());
     assert_eq!(next.started.taints, Taints::WEB, "the conversation has read it");
