@@ -7,6 +7,7 @@ use palyra_runtime::Caller;
 use palyra_types::budget::{
     BudgetScope, LimitAction, MoneyAmount, PurseKey, PurseKind, UsageAmount, UsageLimits, WindowKind,
 };
+use palyra_wire::short_names::must_be;
 use palyra_wire::v1;
 
 use crate::api_error::ApiError;
@@ -34,7 +35,7 @@ impl OperationHandlers {
         caller: Caller,
         message: v1::SetBudgetRequest,
     ) -> Result<v1::SetBudgetResponse, ApiError> {
-        let kind = purse_kind(message.purse());
+        let kind = purse_kind(known(message.purse, "purse", v1::BudgetPurse::SHORT_NAMES)?);
         let scope = match (kind, message.purse_id.as_str()) {
             (PurseKind::Total, "") => BudgetScope::One(PurseKey::Total),
             (kind, "") => BudgetScope::Each(kind),
@@ -42,8 +43,8 @@ impl OperationHandlers {
         };
         let change = BudgetChange {
             scope,
-            window: window(message.window()),
-            at_limit: at_limit(message.at_limit()),
+            window: window(known(message.window, "window", v1::BudgetWindow::SHORT_NAMES)?),
+            at_limit: at_limit(known(message.at_limit, "at_limit", v1::BudgetAction::SHORT_NAMES)?),
             hard: limits(message.hard.as_ref()),
             soft: limits(message.soft.as_ref()),
             auxiliary_percent: message.auxiliary_percent.unwrap_or(AUXILIARY_PERCENT_DEFAULT),
@@ -165,6 +166,11 @@ fn purse(kind: PurseKind, id: &str) -> Result<PurseKey, ApiError> {
         PurseKind::Channel => PurseKey::Channel(translate::id(field, id)?),
         PurseKind::Schedule => PurseKey::Schedule(translate::id(field, id)?),
     })
+}
+
+/// Returns the value of an enumeration, unless a newer client sent one that this version does not have.
+fn known<E: TryFrom<i32>>(number: i32, field: &str, names: &[&str]) -> Result<E, ApiError> {
+    E::try_from(number).map_err(|_| ApiError::invalid_argument(&must_be(field, names)))
 }
 
 fn purse_kind(purse: v1::BudgetPurse) -> PurseKind {

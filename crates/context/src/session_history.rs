@@ -122,6 +122,12 @@ impl SessionHistory {
         earlier
     }
 
+    /// Returns whether there may be a summary of older runs: one takes a run at least, and leaves one.
+    #[must_use]
+    pub fn may_have_summary(&self) -> bool {
+        self.runs.len() > 1
+    }
+
     /// Returns whether there is so much that a summary of older runs may be due.
     #[must_use]
     pub fn may_need_summary(&self) -> bool {

@@ -3,7 +3,7 @@
 //! Invariant: every read and write takes the principal of the session, and the journal is asked for that one only.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use palyra_admin::AdminError;
 use palyra_context::compaction::{CompactionSource, CompactionTask, older_runs, request_bytes_max};
@@ -30,6 +30,8 @@ use crate::summary_model::summary_of_model;
 
 /// The window assumed for a model that is not configured.
 const WINDOW_TOKENS_UNKNOWN: u64 = 8_192;
+/// Sessions that are known to have no summary, at most; beyond it all are asked about again.
+const KNOWN_WITHOUT_MAX: usize = 10_000;
 /// Summaries that one demand makes at most, where the runs do not fit one request.
 const ROUNDS_MAX: usize = 8;
 
@@ -41,6 +43,15 @@ const UNDER_WAY: &str = "the session is being summed up already";
 pub struct ConversationsHandle {
     ports: ConversationPorts,
     under_way: Arc<Mutex<BTreeSet<SessionRef>>>,
+    without_summary: Arc<Mutex<SessionsWithoutSummary>>,
+}
+
+/// Sessions that are known to have no summary, so that their runs do not ask the journal for one.
+#[derive(Default)]
+struct SessionsWithoutSummary {
+    sessions: BTreeSet<SessionRef>,
+    /// How many compactions were recorded so far: an answer of the journal from before one says nothing any more.
+    compactions: u64,
 }
 
 /// A compaction that is wanted.
@@ -79,7 +90,7 @@ impl ConversationsHandle {
     /// Makes a handle.
     #[must_use]
     pub fn new(ports: ConversationPorts) -> Self {
-        Self { ports, under_way: Arc::default() }
+        Self { ports, under_way: Arc::default(), without_summary: Arc::default() }
     }
 
     /// Returns the ports.
@@ -183,18 +194,46 @@ impl ConversationsHandle {
 
     /// Lets a run that is about to be accepted read the summary in force. Without an answer of the journal it reads none.
     pub async fn give(&self, session: SessionRef, started: &mut RunStarted) {
+        let asked_at = {
+            let without = self.without_summary();
+            if without.sessions.contains(&session) {
+                return;
+            }
+            without.compactions
+        };
         let reading = self.ports.families.query(move |rows, log| {
             let record = sessions::record(rows, session)?;
             compactions::in_force(rows, log, session, record.and_then(|record| record.reset_at))
         });
         match reading.await {
-            Ok(None) => {}
+            Ok(None) => self.note_without_summary(session, asked_at),
             Ok(Some(OrchestratorCompactionArtifactRecord { seq, made, .. })) => {
                 started.compaction = Some(CompactionRead { compaction: seq, upto: made.upto() });
                 started.taints = started.taints.with(made.taints);
             }
             Err(error) => tracing::warn!(%error, "a run begins without the summary of its session"),
         }
+    }
+
+    fn without_summary(&self) -> MutexGuard<'_, SessionsWithoutSummary> {
+        self.without_summary.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn note_without_summary(&self, session: SessionRef, asked_at: u64) {
+        let mut without = self.without_summary();
+        if without.compactions == asked_at {
+            if without.sessions.len() >= KNOWN_WITHOUT_MAX {
+                without.sessions.clear();
+            }
+            without.sessions.insert(session);
+        }
+    }
+
+    /// Forgets that a session has no summary, because one was recorded.
+    fn forget_without_summary(&self, session: SessionRef) {
+        let mut without = self.without_summary();
+        without.compactions += 1;
+        without.sessions.remove(&session);
     }
 
     /// Returns what a run sees of those before it: behind the summary that it reads, or all that there is.
@@ -316,9 +355,12 @@ impl ConversationsHandle {
         let entries = vec![NewEntry { time, principal, session: Some(id), run: None, event }];
         let recorder = &self.ports.recorder;
         let committed = match wanted.actor {
-            Some(actor) => recorder.record_act(actor, entries, AppendClass::Normal, Vec::new()).await?,
-            None => recorder.record(entries, AppendClass::Normal, Vec::new()).await?,
+            Some(actor) => recorder.record_act(actor, entries, AppendClass::Normal, Vec::new()).await,
+            None => recorder.record(entries, AppendClass::Normal, Vec::new()).await,
         };
+        // Also where it is not known whether it was recorded.
+        self.forget_without_summary(wanted.session);
+        let committed = committed?;
         Ok(OrchestratorCompactionArtifactRecord {
             made,
             principal,

@@ -497,7 +497,15 @@ impl Operations {
             self.plain("POST /api/v1/budgets", &budget(name));
         }
         let amount = json!({ "amount": { "requests": 5 } });
+        let each = json!({ "name": "short", "window": "day", "purse": "session", "hard": { "requests": 1 } });
+        self.plain("POST /api/v1/budgets", &each);
+        let body = json!({ "input": "say something", "session": { "session_key": "short" } });
+        let mut start = || self.plain("POST /api/v1/runs", &body)["opened"]["run_id"].clone();
+        let runs = [start(), start()];
+        runs.iter().for_each(|run| drop(self.home.palyra(&["runs", "wait", run.as_str().unwrap()])));
+        let [_, waits] = runs;
         json!({
+            "POST /api/v1/runs/{run_id}/go-on-once": { "path": { "run_id": waits }, "body": {} },
             "POST /api/v1/budgets": { "body": budget("new") },
             "POST /api/v1/budgets/{name}/remove": { "path": { "name": "spare" }, "body": {} },
             "POST /api/v1/budgets/{name}/top-up": { "path": { "name": "kept" }, "body": amount },

@@ -307,9 +307,12 @@ impl SessionActor {
         if !admitted.resets() {
             let Some(loaded) = &self.loaded else { return };
             let taints = loaded.history.seen_by(None).taints;
+            let may_have_summary = loaded.history.may_have_summary();
             let started = &mut admitted.spec.started;
             started.taints = started.taints.with(taints);
-            self.engine.conversations.give(self.session, started).await;
+            if may_have_summary {
+                self.engine.conversations.give(self.session, started).await;
+            }
         }
         let Some(loaded) = &self.loaded else { return };
         let key = admitted.spec.started.idempotency;
