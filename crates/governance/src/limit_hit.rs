@@ -82,7 +82,7 @@ impl fmt::Display for LimitHit {
         }
         write!(
             f,
-            "{}; {} are spent, {} are reserved, and this request reserves up to {}",
+            "{}; spent: {}, reserved: {}; this request reserves up to {}",
             self.measure.phrase(self.limit),
             self.measure.phrase(self.spent),
             self.measure.phrase(self.reserved),

@@ -1,6 +1,6 @@
 //! Budgets as rows of a table: one for each account.
 
-use palyra_screen_text::short_id;
+use palyra_screen_text::{count, short_id};
 use palyra_types::budget::MoneyAmount;
 use palyra_wire::v1;
 
@@ -24,7 +24,7 @@ fn row(budget: &v1::Budget, account: &v1::BudgetAccount) -> [String; 6] {
     let limit = [
         limits.tokens.map(|tokens| format!("{tokens} tokens")),
         limits.money_millionths.map(|money| MoneyAmount(money).to_string()),
-        limits.requests.map(|requests| format!("{requests} requests")),
+        limits.requests.map(|requests| count(requests, "request")),
     ];
     let limit: Vec<String> = limit.into_iter().flatten().collect();
     let amount = |amount: Option<v1::BudgetAmount>| amounts(amount.unwrap_or_default(), limits);

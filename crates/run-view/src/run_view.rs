@@ -127,6 +127,8 @@ pub struct RunView {
     /// Effects whose outcome is unknown and not resolved.
     unresolved: Vec<u32>,
     may_wait: bool,
+    /// The last entry says that a budget does not allow the next request.
+    waits_for_budget: bool,
     line_open: bool,
     /// The model has said something since it was asked.
     spoke: bool,
@@ -170,6 +172,7 @@ impl RunView {
             asked: Vec::new(),
             unresolved: Vec::new(),
             may_wait: false,
+            waits_for_budget: false,
             line_open: false,
             spoke: false,
             model: String::new(),
@@ -192,6 +195,11 @@ impl RunView {
     /// Returns the approvals that were asked for and are not decided, oldest first.
     pub fn pending_approvals(&self) -> &[v1::ApprovalRequested] {
         &self.asked
+    }
+
+    /// Returns whether the run waits for a budget.
+    pub fn waits_for_budget(&self) -> bool {
+        self.waits_for_budget
     }
 
     /// Returns the question that the model asked last and that has no answer.
@@ -255,6 +263,7 @@ impl RunView {
     fn shown_of(&mut self, entry: &v1::TapeEntry) -> Vec<ShownLine> {
         let mut shown = Vec::new();
         self.before(entry.event.as_ref(), &mut shown);
+        self.waits_for_budget = matches!(entry.event, Some(Event::BudgetReached(_)));
         match &entry.event {
             Some(Event::ModelText(said)) => self.text(&said.text, &mut shown),
             Some(Event::RunStarted(started)) => self.started(started, &mut shown),

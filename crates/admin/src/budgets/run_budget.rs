@@ -242,7 +242,7 @@ fn refused(stop: &BudgetStop) -> Option<ErrorCode> {
 fn warned(warning: &SoftLimitWarning) -> String {
     let SoftLimitWarning { budget, account, measure, limit, used } = warning;
     format!(
-        "budget `{budget}` ({}, window {}) is above its soft limit of {}: {} are spent or reserved",
+        "budget `{budget}` ({}, window {}) is above its soft limit of {}; spent or reserved: {}",
         account.purse,
         account.window.as_str(),
         measure.phrase(*limit),

@@ -57,6 +57,10 @@ impl<R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'_, R, F> {
 
     /// Says how a run that waits is answered from elsewhere.
     pub(super) fn say_how_to_answer(&self) {
+        if self.view.waits_for_budget() {
+            // The note about the budget names the ways on.
+            return;
+        }
         if let Some(asked) = self.view.pending_approvals().first() {
             return self.say_how_to_approve(&asked.approval_id);
         }

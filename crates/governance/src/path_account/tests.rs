@@ -33,8 +33,8 @@ fn a_request_fits_up_to_the_limit_and_not_by_one_token_more() {
     assert_eq!((hits[0].shortfall(), hits[0].resets), (1, Some(day(1).end)));
     assert_eq!(
         hits[0].to_string(),
-        "budget `daily` (total, window day) allows 10000 tokens; 0 tokens are spent, 9000 tokens are reserved, and this \
-         request reserves up to 1001 tokens"
+        "budget `daily` (total, window day) allows 10000 tokens; spent: 0 tokens, reserved: 9000 tokens; this request \
+         reserves up to 1001 tokens"
     );
 }
 

@@ -53,7 +53,10 @@ use palyra_testkit::journal_suite::{
 };
 use palyra_types::access::{AccessScope, CredentialKind, PrincipalKind, Role, ScopeSet};
 use palyra_types::approval::{ApprovalRecord, ApprovalState};
-use palyra_types::budget::{AccountEvent, BudgetEvent};
+use palyra_types::budget::{
+    AccountEvent, AccountKey, BudgetEvent, PurseKey, RequestSize, ReservationId, ReservationRequest,
+    TaskClass, WindowKind,
+};
 use palyra_types::compaction::OrchestratorCompactionArtifactRecord;
 use palyra_types::component::ComponentEvent;
 use palyra_types::effect::{EffectRecord, EffectState, UndoRequested};
@@ -74,8 +77,8 @@ use palyra_types::skill::{SkillEvent, SkillFault};
 use palyra_types::tape::JournalEventRecord;
 use palyra_types::tool::EffectContract;
 use palyra_types::{
-    AgentId, Epoch, MemoryId, PrincipalId, Redacted, RunId, Seq, SkillId, TapeSeq, Timestamp, TokenId,
-    UndoId, UtcDay,
+    AgentId, Attempt, BudgetId, Epoch, MemoryId, PrincipalId, Redacted, RunId, Seq, SkillId, TapeSeq,
+    Timestamp, TokenId, UndoId, UtcDay,
 };
 
 use crate::busy_runs::busy_run;
@@ -566,6 +569,7 @@ fn named_again(entropy: &FixedEntropy, seq: Seq, step: u64) -> Vec<NewEntry> {
         MemoryEvent::Forgotten { memory: memory(below(MEMORIES)), cause: ForgetCause::Person }.into(),
     ];
     let events = events.into_iter().chain(compacted_again(seq, step, below(40)));
+    let events = events.chain(reserved_again(step, below(2)));
     let entry = |event| {
         let time = Timestamp(5_000_000 + i64::try_from(below(1_000)).unwrap());
         let removes = matches!(
@@ -594,7 +598,26 @@ fn compacted_again(seq: Seq, step: u64, before: u64) -> [JournalEvent; 3] {
     ]
 }
 
-const EVENTS_PER_STEP: u64 = 12;
+/// Makes a reservation, and gives it or the one before it back.
+fn reserved_again(step: u64, before: u64) -> [JournalEvent; 2] {
+    let account = AccountKey {
+        budget: BudgetId::from_parts(80, 1),
+        window: WindowKind::Endless,
+        purse: PurseKey::Total,
+        run: None,
+    };
+    let id = |step: u64| ReservationId {
+        run: RunId::from_parts(90, 1),
+        class: TaskClass::Interactive,
+        attempt: Attempt(u32::try_from(step % 3).unwrap()),
+    };
+    let size = RequestSize { input_tokens: 5 + step, output_tokens_max: 9 };
+    let request = ReservationRequest { id: id(step), size, price: None };
+    let event = |event| BudgetEvent::Account { account, event }.into();
+    [event(AccountEvent::Reserved { request }), event(AccountEvent::Released { id: id(step + 3 - before) })]
+}
+
+const EVENTS_PER_STEP: u64 = 19;
 
 /// The sessions of the compactions that are named again.
 fn compacted_session(step: u64) -> SessionRef {

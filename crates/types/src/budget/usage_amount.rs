@@ -38,6 +38,7 @@ impl LimitMeasure {
             Self::Tokens => format!("{value} tokens"),
             Self::Money => format!("{} in money", MoneyAmount(value)),
             Self::Requests if value == 1 => "1 request".to_owned(),
+            Self::Requests if value == 1 => "1 request".to_owned(),
             Self::Requests => format!("{value} requests"),
         }
     }
