@@ -263,7 +263,6 @@ impl RunView {
     fn shown_of(&mut self, entry: &v1::TapeEntry) -> Vec<ShownLine> {
         let mut shown = Vec::new();
         self.before(entry.event.as_ref(), &mut shown);
-        self.waits_for_budget = matches!(entry.event, Some(Event::BudgetReached(_)));
         match &entry.event {
             Some(Event::ModelText(said)) => self.text(&said.text, &mut shown),
             Some(Event::RunStarted(started)) => self.started(started, &mut shown),

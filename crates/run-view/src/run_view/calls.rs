@@ -36,6 +36,7 @@ impl RunView {
 
     /// Shows the calls that were proposed, unless what comes next may be the question about one.
     pub(super) fn before(&mut self, event: Option<&Event>, shown: &mut Vec<ShownLine>) {
+        self.waits_for_budget = matches!(event, Some(Event::BudgetReached(_)));
         match event {
             Some(Event::ToolProposed(_)) => {}
             Some(Event::ToolDecided(decided)) if decided.verdict() == v1::ToolVerdict::Ask => {}
