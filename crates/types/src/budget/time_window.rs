@@ -29,7 +29,7 @@ impl WindowKind {
         (Self::Day, "day"),
         (Self::Week, "week"),
         (Self::Month, "month"),
-        (Self::Endless, "none"),
+        (Self::Endless, "endless"),
     ];
 
     /// Returns its word.
