@@ -87,7 +87,7 @@ pub(crate) fn home_on_a_port(model: &ModelServer, faults: &ModelServer) -> Home 
     let home = Home::new().with("PALYRA__HTTP__LISTEN", &free.to_string());
     std::fs::create_dir_all(home.config_file().parent().unwrap()).unwrap();
     let text = format!(
-        "model.default = \"agent/test-model\"\n[providers.agent]\nbase_url = \"{}\"\nimages = true\n[providers.faults]\nbase_url = \"{}\"\n",
+        "model.default = \"agent/test-model\"\n[providers.agent]\nbase_url = \"{}\"\nimages = true\nparallel_requests_max = 16\n[providers.faults]\nbase_url = \"{}\"\n",
         model.base_url(),
         faults.base_url()
     );
