@@ -3,6 +3,7 @@
 
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use palyra_testkit::Gate;
 use palyra_testkit::model_server::{Behaviour, Fault, ModelServer, Reply};
@@ -218,6 +219,23 @@ fn codex_calls_two_tools_at_once_answers_by_a_schema_and_shows_an_image() {
     home.palyra(&["journal", "verify"]).expect(0);
 }
 
+/// Waits until a client is connected to the daemon.
+fn wait_connected(daemon: &HttpDaemon) {
+    let port = daemon.base_url().rsplit(':').next().and_then(|rest| rest.split('/').next());
+    let port: u16 = port.unwrap().parse().unwrap();
+    let deadline = Instant::now() + Duration::from_secs(30);
+    let is_connected = |line: &str| {
+        // Columns 1 and 3 of proc(5): the local address, and 01 for an established connection.
+        let mut columns = line.split_whitespace().skip(1);
+        let local = columns.next().unwrap_or_default();
+        local.ends_with(&format!(":{port:04X}")) && columns.nth(1) == Some("01")
+    };
+    while !std::fs::read_to_string("/proc/net/tcp").unwrap().lines().any(is_connected) {
+        assert!(Instant::now() < deadline, "no client came back");
+        std::thread::yield_now();
+    }
+}
+
 #[test]
 fn codex_comes_back_after_a_killed_daemon_and_it_is_one_run() {
     let runtime = runtime();
@@ -232,6 +250,8 @@ fn codex_comes_back_after_a_killed_daemon_and_it_is_one_run() {
     runtime.block_on(server.wait_asked(1));
     daemon.kill();
     let daemon = HttpDaemon::start(&home);
+    // Codex does not say that it repeats itself, so it has to come back while the run is open.
+    wait_connected(&daemon);
     gate.open();
     let answer = ended(client).expect(0);
     assert_eq!(said(&answer), ["one two three"], "{}", answer.out);
