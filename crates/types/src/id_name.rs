@@ -44,19 +44,9 @@ impl IdKind {
         (Self::Agent, "agent"),
         (Self::Token, "token"),
     ];
-
-    /// Returns its word.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        Self::ALL.iter().find(|(kind, _)| *kind == self).map_or("", |(_, word)| word)
-    }
-
-    /// Returns the kind of a word.
-    #[must_use]
-    pub fn of(word: &str) -> Option<Self> {
-        Self::ALL.iter().find(|(_, known)| *known == word).map(|(kind, _)| *kind)
-    }
 }
+
+crate::words::words_of_table!(IdKind);
 
 /// Why a text names nothing.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

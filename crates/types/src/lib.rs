@@ -10,6 +10,7 @@
 pub mod error_class;
 pub mod error_code;
 pub mod id;
+mod words;
 pub mod id_name;
 pub mod redacted;
 pub mod time;

@@ -25,19 +25,9 @@ impl LimitAction {
     /// Every action with its word.
     pub const ALL: [(Self, &'static str); 3] =
         [(Self::Park, "park"), (Self::Ask, "ask"), (Self::Refuse, "refuse")];
-
-    /// Returns its word.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        Self::ALL.iter().find(|(action, _)| *action == self).map_or("", |(_, word)| word)
-    }
-
-    /// Returns the action of a word.
-    #[must_use]
-    pub fn of(word: &str) -> Option<Self> {
-        Self::ALL.iter().find(|(_, known)| *known == word).map(|(action, _)| *action)
-    }
 }
+
+crate::words::words_of_table!(LimitAction);
 
 /// Something happened to a budget; who did it is in the envelope.
 #[derive(Debug, Clone, PartialEq, Eq)]

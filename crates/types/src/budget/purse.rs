@@ -33,19 +33,9 @@ impl PurseKind {
         (Self::Channel, "channel"),
         (Self::Schedule, "schedule"),
     ];
-
-    /// Returns its word.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        Self::ALL.iter().find(|(kind, _)| *kind == self).map_or("", |(_, word)| word)
-    }
-
-    /// Returns the kind of a word.
-    #[must_use]
-    pub fn of(word: &str) -> Option<Self> {
-        Self::ALL.iter().find(|(_, known)| *known == word).map(|(kind, _)| *kind)
-    }
 }
+
+crate::words::words_of_table!(PurseKind);
 
 /// One purse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -30,19 +30,9 @@ impl TaskClass {
         (Self::Background, "background"),
         (Self::Auxiliary, "auxiliary"),
     ];
-
-    /// Returns its word.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        Self::ALL.iter().find(|(class, _)| *class == self).map_or("", |(_, word)| word)
-    }
-
-    /// Returns the class of a word.
-    #[must_use]
-    pub fn of(word: &str) -> Option<Self> {
-        Self::ALL.iter().find(|(_, known)| *known == word).map(|(class, _)| *class)
-    }
 }
+
+crate::words::words_of_table!(TaskClass);
 
 impl fmt::Display for TaskClass {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

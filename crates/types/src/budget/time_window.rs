@@ -31,19 +31,9 @@ impl WindowKind {
         (Self::Month, "month"),
         (Self::Endless, "endless"),
     ];
-
-    /// Returns its word.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        Self::ALL.iter().find(|(kind, _)| *kind == self).map_or("", |(_, word)| word)
-    }
-
-    /// Returns the kind of a word.
-    #[must_use]
-    pub fn of(word: &str) -> Option<Self> {
-        Self::ALL.iter().find(|(_, known)| *known == word).map(|(kind, _)| *kind)
-    }
 }
+
+crate::words::words_of_table!(WindowKind);
 
 /// One window: from its start to just before its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
