@@ -35,9 +35,9 @@ pub(super) fn request(
     delimiters: [DataDelimiter; 2],
 ) -> ModelRequest {
     let [of_conversation, of_lines] = delimiters;
-    let wish = Redacted::from(task.bytes_max() as u64)
+    let demand = Redacted::from(task.bytes_max() as u64)
         .map(|most| format!("Sum up the conversation in this part of data in at most {most} characters.\n"));
-    let mut text = vec![wish, enclosed(conversation(task), "conversation", of_conversation)];
+    let mut text = vec![demand, enclosed(conversation(task), "conversation", of_conversation)];
     if !lines.expose().is_empty() {
         text.push(KEEP.into());
         text.push(enclosed(lines, "lines", of_lines));

@@ -144,8 +144,8 @@ fn what_ships_decides_so() {
 fn a_question_of_critical_risk_says_why_it_is_critical() {
     let why = |name: &str, arguments: &Value| {
         let decision = decide_tool_call(snapshot(), &raw(name, &arguments.to_string()), &evidence());
-        let told = decision.explanation.expose().split_once("; the risk is critical, because ");
-        told.map(|(_, why)| why.to_owned())
+        let reason = decision.explanation.expose().split_once("; the risk is critical, because ");
+        reason.map(|(_, why)| why.to_owned())
     };
     for (name, arguments, expect) in [
         (
