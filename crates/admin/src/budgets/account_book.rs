@@ -160,6 +160,17 @@ impl AccountBook {
         self.open.entry(id).or_default().push(account);
     }
 
+    /// Drops a reservation of an append in doubt, once it is known that it was not recorded.
+    pub(super) fn drop_unrecorded(&mut self, id: ReservationId) {
+        for key in self.open.remove(&id).unwrap_or_default() {
+            if let Some(state) = self.accounts.get_mut(&key) {
+                state.decided.remove(&id);
+                state.committed.evolve(&AccountEvent::Released { id });
+                state.recount();
+            }
+        }
+    }
+
     /// Gives a reservation back that was decided and is not recorded.
     pub(super) fn give_back(&mut self, id: ReservationId) {
         for key in self.open.remove(&id).unwrap_or_default() {
@@ -220,9 +231,12 @@ impl AccountBook {
         self.accounts.iter().flat_map(of).collect()
     }
 
-    /// Forgets a run that is over, with its own accounts.
+    /// Forgets a run that is over, with its own accounts. Its requests have ended, so a reservation that is still open is one
+    /// of an append in doubt that was not recorded.
     pub(super) fn forget(&mut self, run: RunId) {
         self.waiting.remove(&run);
+        let left: Vec<ReservationId> = self.open.keys().filter(|id| id.run == run).copied().collect();
+        left.into_iter().for_each(|id| self.drop_unrecorded(id));
         self.accounts.retain(|key, state| {
             key.window != WindowKind::Run || key.run != Some(run) || !state.counted.open().is_empty()
         });
@@ -250,5 +264,45 @@ impl AccountBook {
             self.waiting.remove(run);
         }
         (due, self.waiting.values().filter_map(|waiting| waiting.resumes).min())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use palyra_types::Attempt;
+    use palyra_types::budget::{PurseKey, RequestSize, TaskClass};
+
+    use super::*;
+
+    /// Returns a book in which a request is reserved by an append in doubt.
+    fn in_doubt() -> (AccountBook, ReservationId) {
+        let id = ReservationId {
+            run: RunId::from_parts(2, 1),
+            class: TaskClass::Interactive,
+            attempt: Attempt(1),
+        };
+        let size = RequestSize { input_tokens: 5, output_tokens_max: 9 };
+        let reserved = AccountEvent::Reserved { request: ReservationRequest { id, size, price: None } };
+        let budget = BudgetId::from_parts(1, 1);
+        let key = AccountKey { budget, window: WindowKind::Endless, purse: PurseKey::Total, run: None };
+        let mut book = AccountBook::default();
+        book.restore(key, BudgetAccount::default());
+        book.decide(id, key, &[reserved]);
+        book.confirm(id);
+        book.apply(key, &reserved);
+        assert_eq!(book.reserved_in(id).len(), 1);
+        (book, id)
+    }
+
+    #[test]
+    fn a_reservation_in_doubt_is_dropped_when_its_run_reserves_the_request_again_or_is_over() {
+        let (mut book, id) = in_doubt();
+        book.drop_unrecorded(id);
+        assert!(book.reserved_in(id).is_empty() && book.open_reservations().is_empty());
+        let (mut book, id) = in_doubt();
+        book.forget(RunId::from_parts(2, 2));
+        assert_eq!(book.reserved_in(id).len(), 1, "another run");
+        book.forget(id.run);
+        assert!(book.reserved_in(id).is_empty() && book.open_reservations().is_empty());
     }
 }

@@ -70,7 +70,11 @@ impl BudgetStep {
         let mut book = self.book.book();
         let mut path = match self.hold {
             OrderHold::None => return Ok(Vec::new()),
-            OrderHold::Shared(_) | OrderHold::Alone(_) => book.on_path(&self.path, self.now, &self.zones),
+            OrderHold::Shared(_) | OrderHold::Alone(_) => {
+                // A run reserves a request again where the append of the first try was in doubt and not recorded.
+                book.drop_unrecorded(request.id);
+                book.on_path(&self.path, self.now, &self.zones)
+            }
         };
         // What ends in this step ends in the same commit.
         for (key, event) in &self.events {
