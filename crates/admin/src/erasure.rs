@@ -17,6 +17,7 @@ use palyra_types::proof::{ErasureReason, SeqRange};
 use palyra_types::run::{RunLifecycleState, RunRecord};
 use palyra_types::{ErrorCode, PrincipalId, RunId};
 
+use crate::erasure_exclusion::ErasureExclusion;
 use crate::erasure_subscriber::ErasureSubscriber;
 use crate::error::AdminError;
 use crate::kept_erasure::{KeptSelection, selected_kept};
@@ -31,6 +32,7 @@ pub struct ErasureHandle {
     ports: Arc<AdminPorts>,
     runs: Arc<dyn RunStopper>,
     subscribers: Vec<Arc<dyn ErasureSubscriber>>,
+    exclusion: ErasureExclusion,
 }
 
 /// Ends open runs.
@@ -100,8 +102,9 @@ impl ErasureHandle {
         ports: Arc<AdminPorts>,
         runs: Arc<dyn RunStopper>,
         subscribers: Vec<Arc<dyn ErasureSubscriber>>,
+        exclusion: ErasureExclusion,
     ) -> Self {
-        Self { ports, runs, subscribers }
+        Self { ports, runs, subscribers, exclusion }
     }
 
     /// Returns what an erasure of this subject would touch.
@@ -131,6 +134,7 @@ impl ErasureHandle {
         subject: ErasureSubject,
         reason: ErasureReason,
     ) -> Result<ErasedContent, EraseContentError> {
+        let _under_way = self.exclusion.begin().await;
         let mut cancelled = Vec::new();
         for _ in 0..ROUNDS_MAX {
             let plan = self.plan(subject).await?;
@@ -154,6 +158,7 @@ impl ErasureHandle {
         authoriser: PrincipalId,
         progress: ProgressCallback,
     ) -> Result<ErasedContent, EraseContentError> {
+        let _under_way = self.exclusion.begin().await;
         let plan = self.find_secrets(progress).await?;
         let mut cancelled = Vec::new();
         self.end_runs(authoriser, &plan.open_runs, &mut cancelled).await?;

@@ -29,6 +29,7 @@ pub mod vault;
 
 mod caller;
 mod component_error;
+mod erasure_exclusion;
 mod erasure_subscriber;
 mod identity;
 mod kept_erasure;
@@ -45,6 +46,7 @@ mod parts;
 mod views;
 
 pub use caller::{CallConfirmation, Caller};
+pub use erasure_exclusion::{ErasureExclusion, NoErasure};
 pub use erasure_subscriber::ErasureSubscriber;
 pub use error::{AdminError, OpenError};
 pub use handles::AdminHandles;

@@ -14,7 +14,7 @@ use palyra_ports::{AppendClass, NewEntry, ReadError};
 use palyra_types::access::ActorIdentity;
 use palyra_types::compaction::{
     CompactedSpan, CompactionCause, CompactionRead, OrchestratorCompactionArtifactRecord, SessionCompaction,
-    SummaryAuthor,
+    SummaryAuthor, SummaryRefusal,
 };
 use palyra_types::event::{RunStarted, SessionEvent};
 use palyra_types::model::ModelRef;
@@ -36,6 +36,8 @@ const KNOWN_WITHOUT_MAX: usize = 10_000;
 const ROUNDS_MAX: usize = 8;
 
 const NOTHING_OLDER: &str = "there is no older part to sum up: the latest runs of a session stay as they are";
+const ERASED_IN_BETWEEN: &str =
+    "content was erased while it was summed up, so no summary was recorded; try again";
 const UNDER_WAY: &str = "the session is being summed up already";
 
 /// Makes, reverts and lists summaries. Clones share what is under way.
@@ -84,6 +86,8 @@ struct OlderRuns {
     model: ModelRef,
     window_tokens: u64,
     has_more: bool,
+    /// How many erasures there were when they were read.
+    erasures: u64,
 }
 
 impl ConversationsHandle {
@@ -114,12 +118,18 @@ impl ConversationsHandle {
             return invalid(UNDER_WAY);
         }
         let _under_way = UnderWay { all, session };
-        let mut latest = None;
+        let mut latest: Option<OrchestratorCompactionArtifactRecord> = None;
         for _ in 0..ROUNDS_MAX {
             let older = self.older_runs(session).await?;
             let Some(older) = older.filter(|older| latest.is_none() || older.runs.len() > 1) else { break };
             let has_more = older.has_more;
-            match self.compact_once(wanted, older).await {
+            // A model that gave no answer is not waited for again.
+            let is_silent = |made: &SessionCompaction| made.refused == Some(SummaryRefusal::NoAnswer);
+            let writer = match &latest {
+                Some(latest) if is_silent(&latest.made) => SummaryAuthor::Fallback,
+                Some(_) | None => SummaryAuthor::Model,
+            };
+            match self.compact_once(wanted, older, writer).await {
                 Ok(record) => latest = Some(record),
                 Err(AdminError::InvalidArgument { .. }) if latest.is_some() => break,
                 Err(error) => return Err(error),
@@ -281,6 +291,7 @@ impl ConversationsHandle {
 
     /// Returns the runs that a summary takes; `None` where all are among the latest ones.
     async fn older_runs(&self, session: SessionRef) -> Result<Option<OlderRuns>, AdminError> {
+        let Some(erasures) = self.ports.erasures.erasures() else { return invalid(ERASED_IN_BETWEEN) };
         let record = self.known(session).await?;
         let earlier = self.newest(session, record.reset_at).await?;
         let upto = earlier.as_ref().map(|earlier| earlier.made.upto());
@@ -296,13 +307,14 @@ impl ConversationsHandle {
         let share = older_runs(&sizes, request_bytes_max(window_tokens));
         runs.truncate(share.taken);
         let has_more = share.left > 0;
-        Ok((share.taken > 0).then_some(OlderRuns { runs, earlier, model, window_tokens, has_more }))
+        Ok((share.taken > 0).then_some(OlderRuns { runs, earlier, model, window_tokens, has_more, erasures }))
     }
 
     async fn compact_once(
         &self,
         wanted: NewCompaction,
         older: OlderRuns,
+        writer: SummaryAuthor,
     ) -> Result<OrchestratorCompactionArtifactRecord, AdminError> {
         let ids: Vec<RunId> = older.runs.iter().map(|run| run.run).collect();
         let source = CompactionSource {
@@ -314,7 +326,10 @@ impl ConversationsHandle {
             Ok(task) => task,
             Err(error) => return invalid(&error.to_string()),
         };
-        let written = summary_of_model(&self.ports, &task, &older.model).await;
+        let written = match writer {
+            SummaryAuthor::Model => summary_of_model(&self.ports, &task, &older.model).await,
+            SummaryAuthor::Fallback => Err(SummaryRefusal::NoAnswer),
+        };
         let refused = written.as_ref().err().copied();
         let author = if refused.is_none() { SummaryAuthor::Model } else { SummaryAuthor::Fallback };
         let summary = written.unwrap_or_else(|_| self.ports.redactor.redact(task.fallback()).text);
@@ -341,14 +356,18 @@ impl ConversationsHandle {
             salt,
             summary,
         };
-        self.record(wanted, made).await
+        self.record(wanted, made, older.erasures).await
     }
 
     async fn record(
         &self,
         wanted: NewCompaction,
         made: SessionCompaction,
+        erasures: u64,
     ) -> Result<OrchestratorCompactionArtifactRecord, AdminError> {
+        let Some(_no_erasure) = self.ports.erasures.exclude(erasures) else {
+            return invalid(ERASED_IN_BETWEEN);
+        };
         let SessionRef { principal, id } = wanted.session;
         let time = self.ports.clock.wall();
         let event = SessionEvent::Compacted(Box::new(made.clone())).into();

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use palyra_admin::ErasureExclusion;
 use palyra_journal_core::family::ReadFamilies;
 use palyra_ports::model_directory::ModelDirectory;
 use palyra_ports::{Clock, Entropy, ReadTape, Recorder, Redactor};
@@ -29,4 +30,6 @@ pub struct ConversationPorts {
     pub models: watch::Receiver<Arc<ModelDirectory>>,
     /// The time zones of people.
     pub zone_of: ZoneOf,
+    /// Keeps summaries apart from erasures.
+    pub erasures: ErasureExclusion,
 }

@@ -137,6 +137,7 @@ pub async fn start_with_policy(
         Arc::new(access.clone()),
         Arc::new(agents.clone()),
     ];
+    let exclusion = engine.conversations.ports().erasures.clone();
     let proofs = Arc::clone(&ports.proofs);
     let health =
         HealthHandle::new(Arc::clone(&admin_ports), proofs, ports.models.clone(), background.status());
@@ -150,7 +151,7 @@ pub async fn start_with_policy(
         project_rules: project_rules(&ports, &views.project_rules),
         usage: UsageHandle::new(Arc::clone(&admin_ports), Arc::clone(&views.budgets), zones),
         memories,
-        erasures: ErasureHandle::new(admin_ports, Arc::new(stopper), subscribers),
+        erasures: ErasureHandle::new(admin_ports, Arc::new(stopper), subscribers, exclusion),
     };
     Ok(GatewayRuntimeState {
         runs: RunsHandle::new(Arc::clone(&engine), sessions.clone(), undoing, owner),

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use jiff::tz::TimeZone;
 use palyra_admin::memories::ZoneOf;
-use palyra_admin::{AdminViews, tools_left};
+use palyra_admin::{AdminViews, ErasureExclusion, tools_left};
 use palyra_background::Drain;
 use palyra_context::clock_words::zone_named;
 use palyra_conversation::{ConversationPorts, ConversationsHandle};
@@ -220,6 +220,7 @@ impl RuntimePorts {
             entropy: Arc::clone(&self.entropy),
             models: self.models.clone(),
             zone_of,
+            erasures: ErasureExclusion::default(),
         }
     }
 

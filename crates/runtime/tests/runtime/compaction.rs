@@ -295,6 +295,27 @@ async fn a_summary_is_erased_with_a_run_that_it_covers() {
     assert_eq!((started.compaction, summary_of(&request)), (None, None));
 }
 
+#[tokio::test]
+async fn what_is_erased_while_a_summary_is_written_is_in_no_summary() {
+    let rig = rig().await;
+    let runs = talk(&rig, 0..9).await;
+    let gate = Gate::closed();
+    rig.model.push(Script::new().hold(&gate).text(&summary("The old summary.")));
+    let asked = rig.model.requests().len();
+    let session = session(&rig).await;
+    let (sessions, me) = (rig.gateway.sessions.clone(), rig.me());
+    let writing = tokio::spawn(async move { sessions.compact(me, session).await });
+    soon("the request", rig.model.wait_until(|counts| counts.begun > asked)).await;
+    erase(&rig, runs[1]).await;
+    gate.open();
+    let refused = soon("the end of the summary", writing).await.unwrap();
+    assert!(matches!(refused, Err(AdminError::InvalidArgument { .. })), "{refused:?}");
+    assert!(compactions(&rig).await.all.is_empty());
+    // The control: without an erasure meanwhile it is made, and what is erased is not in it.
+    let made = compact(&rig).await.unwrap().made;
+    assert!(!made.summary.expose().contains(&name(1)), "{}", made.summary.expose());
+}
+
 async fn erase(rig: &Rig, run: RunId) -> ErasedContent {
     let erasures = rig.gateway.admin.erasures.clone();
     let subject = ErasureSubject::Run(run);
