@@ -158,7 +158,7 @@ impl BudgetBook {
     }
 
     /// Records a change of a budget or of its limits. No other entry of budgets waits for its commit at that time, and runs that
-    /// wait look again.
+    /// wait try again.
     pub(crate) async fn change(
         &self,
         actor: ActorIdentity,

@@ -210,7 +210,7 @@ pub struct BudgetRefusal {
     pub explanation: Redacted<String>,
 }
 
-/// Why a run that waits for a budget looks again.
+/// Why a run that waits for a budget tries again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BudgetWake {
     /// A window began, or there is more room.

@@ -255,7 +255,7 @@ impl AccountBook {
     ) -> (Vec<(RunId, SessionRef)>, Option<Timestamp>) {
         let may_go_on = |waiting: &WaitingRun| {
             waiting.resumes.is_some_and(|resumes| resumes <= now)
-                || waiting.may_look_again(self.changes)
+                || waiting.may_try_again(self.changes)
                     && waiting.fits(&self.on_path(&waiting.path, now, zones))
         };
         let due: Vec<_> = self.waiting.iter().filter(|(_, waiting)| may_go_on(waiting)).collect();

@@ -1,4 +1,4 @@
-//! Lets runs that wait for a budget look again: when the windows in their way are over, and when there is more room.
+//! Lets runs that wait for a budget try again: when the windows in their way are over, and when there is more room.
 //!
 //! Owns no list: that is of the budgets. After a start each waiting run looks once. Begin at [`BudgetWaits`].
 
@@ -19,7 +19,7 @@ use palyra_types::session::SessionRef;
 use super::BudgetBook;
 use crate::memories::ZoneOf;
 
-/// Lets a run that waits for a budget look again.
+/// Lets a run that waits for a budget try again.
 pub trait BudgetWaker: Send + Sync {
     /// Wakes the run; one that does not wait any more is left alone.
     fn look_again(&self, session: SessionRef, run: RunId) -> BoxFuture<'_, Result<(), TickFailure>>;
@@ -93,7 +93,7 @@ impl BudgetWaits {
         let mut failed = 0_usize;
         for (run, result) in woken {
             if let Err(error) = result {
-                tracing::warn!(%run, %error, "a run that waits for a budget could not look again");
+                tracing::warn!(%run, %error, "a run that waits for a budget could not try again");
                 failed += 1;
             }
         }

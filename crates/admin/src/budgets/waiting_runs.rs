@@ -1,6 +1,6 @@
 //! Runs that wait for a budget.
 //!
-//! Owns when such a run looks again: at the end of the windows in its way, and when its request fits by now.
+//! Owns when such a run tries again: at the end of the windows in its way, and when its request fits by now.
 
 use palyra_governance::{PathDecision, decide_reservation};
 use palyra_types::Timestamp;
@@ -20,7 +20,7 @@ pub struct WaitingRun {
     pub request: ReservationRequest,
     /// When the accounts in its way begin again.
     pub resumes: Option<Timestamp>,
-    /// Whether a person is asked: then it looks again only once a person has changed a budget.
+    /// Whether a person is asked: then it tries again only once a person has changed a budget.
     pub asks: bool,
     /// How often budgets had been changed when it began to wait.
     pub(super) seen_changes: u64,
@@ -33,7 +33,7 @@ impl WaitingRun {
         Self { session, path, request, resumes: None, asks: false, seen_changes: 0 }
     }
 
-    pub(super) fn may_look_again(&self, changes: u64) -> bool {
+    pub(super) fn may_try_again(&self, changes: u64) -> bool {
         !self.asks || changes != self.seen_changes
     }
 

@@ -1,4 +1,4 @@
-//! A run whose next request does not fit under a budget: it waits, looks again, or ends.
+//! A run whose next request does not fit under a budget: it waits, tries again, or ends.
 
 use palyra_types::run::{RunPhase, TerminationReason, WaitReason};
 use palyra_types::{ErrorCode, Timestamp};
