@@ -46,7 +46,8 @@ impl OperationHandlers {
         _caller: Caller,
         message: TestModelRequest,
     ) -> Result<TestModelResponse, ApiError> {
-        let wanted = translate::model(&message.model)?;
+        let named = self.state.models.directory().model_named(&message.model);
+        let wanted = if named.is_some() { named } else { translate::model(&message.model)? };
         let model = wanted.clone().unwrap_or_else(|| self.state.models.directory().default_model().clone());
         // The built-in model is known well enough.
         let try_image = message.try_image && model.provider.as_str() != BUILT_IN_PROVIDER;

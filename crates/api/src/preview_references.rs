@@ -6,7 +6,7 @@ use palyra_wire::v1::{self, PreviewContextReferencesRequest, PreviewContextRefer
 
 use crate::api_error::ApiError;
 use crate::operations::OperationHandlers;
-use crate::start_run::{offered_root, submit_request};
+use crate::start_run::{offered_root, submit_request, with_whole_model};
 use crate::translate::references;
 
 impl OperationHandlers {
@@ -22,7 +22,10 @@ impl OperationHandlers {
             ..message.start.unwrap_or_default()
         };
         let offered_root = offered_root(&self.state, caller);
-        let request = SubmitRequest { offered_root, ..submit_request(start, Vec::new())? };
+        let request = SubmitRequest {
+            offered_root,
+            ..submit_request(with_whole_model(&self.state, start), Vec::new())?
+        };
         let PreviewedInput { references, tokens_shown, surplus } =
             self.state.sessions.preview_references(caller, request).await?;
         let references = references.into_iter().map(row).collect();

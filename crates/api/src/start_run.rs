@@ -27,7 +27,8 @@ impl OperationHandlers {
         check_model(&self.state, &message)?;
         let files = files::inline(std::mem::take(&mut message.attachments))?;
         let offered_root = offered_root(&self.state, caller);
-        let request = SubmitRequest { offered_root, ..submit_request(message, files)? };
+        let request =
+            SubmitRequest { offered_root, ..submit_request(with_whole_model(&self.state, message), files)? };
         let submitted = self.state.sessions.submit(caller, request).await?;
         Ok(StartRunResponse { opened: Some(opened(&self.state, caller, submitted).await?) })
     }
@@ -43,7 +44,7 @@ pub async fn start_followed(
 ) -> Result<(Opened, TapeFollower, RunId), ApiError> {
     check_model(state, &message)?;
     let offered_root = offered_root(state, caller);
-    let request = SubmitRequest { offered_root, ..submit_request(message, files)? };
+    let request = SubmitRequest { offered_root, ..submit_request(with_whole_model(state, message), files)? };
     let (submitted, follower) = state.sessions.submit_followed(caller, request).await?;
     let run = submitted.run;
     let opened = opened(state, caller, submitted).await?;
@@ -76,6 +77,12 @@ pub async fn model_of(tapes: &TapeHandle, caller: Caller, run: RunId) -> Result<
         TapeEvent::Run(RunEvent::Started(started)) => started.model.into_exposed(),
         _ => None,
     }))
+}
+
+/// Writes the model of a request as provider/model where it names a part that one configured model alone has.
+pub(crate) fn with_whole_model(state: &GatewayRuntimeState, message: StartRunRequest) -> StartRunRequest {
+    let whole = state.models.directory().model_named(&message.model).map(|model| model.to_string());
+    StartRunRequest { model: whole.unwrap_or(message.model), ..message }
 }
 
 /// Reads the request for a run.

@@ -38,9 +38,11 @@ pages! {
 
 documents! {
     "approvals"
+    "budgets"
     "cli"
     "components"
     "configuration"
+    "console"
     "context"
     "demo-model"
     "erasure"
@@ -50,6 +52,7 @@ documents! {
     "memory"
     "model-failures"
     "openai"
+    "people"
     "policy"
     "providers"
     "redaction"

@@ -142,6 +142,20 @@ impl ModelDirectory {
         self.fallbacks.iter().filter(|fallback| *fallback != model).cloned().collect()
     }
 
+    /// Returns the model that a person means by a name: `provider/model`, or a part of it that one model alone has among the
+    /// default model, the fallbacks and the built-in model.
+    #[must_use]
+    pub fn model_named(&self, name: &str) -> Option<ModelRef> {
+        if name.contains('/') {
+            return ModelRef::parse(name);
+        }
+        let built_in = ModelRef::new(BUILT_IN_PROVIDER, BUILT_IN_PROVIDER);
+        let known = std::iter::once(&self.default).chain(&self.fallbacks).chain([&built_in]);
+        let meant = known.filter(|model| model.provider.as_str() == name || model.model.as_str() == name);
+        let meant: BTreeSet<&ModelRef> = meant.collect();
+        if meant.len() == 1 { meant.first().map(|model| (*model).clone()) } else { None }
+    }
+
     /// Returns all providers in order of name.
     pub fn providers(&self) -> impl Iterator<Item = &Arc<dyn ModelProvider>> {
         self.providers.values()
@@ -225,5 +239,30 @@ impl ModelDirectory {
              `[providers.{provider}]` in the configuration file, then `palyra config reload`, sends it all the same; where no \
              test has shown the model a picture yet, `palyra model test {model}` does"
         ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_of_a_model_names_it_where_one_model_alone_has_it() {
+        let fallbacks = ["local/large", "cloud/small"].map(|name| ModelRef::parse(name).unwrap());
+        let directory = ModelDirectory::new(Vec::new(), ModelRef::new("local", "small"), Vec::new())
+            .with_fallbacks(fallbacks.into());
+        let named = |name| directory.model_named(name).map(|model| model.to_string());
+        for (name, meant) in [
+            ("demo", Some("demo/demo")),
+            ("large", Some("local/large")),
+            ("cloud", Some("cloud/small")),
+            ("other/model", Some("other/model")),
+            ("small", None),
+            ("local", None),
+            ("other", None),
+            ("", None),
+        ] {
+            assert_eq!(named(name).as_deref(), meant, "{name}");
+        }
     }
 }

@@ -2,8 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::builder::TypedValueParser;
-
 use palyra_client::{Client, RunFollower};
 use palyra_types::ErrorCode;
 use palyra_wire::v1;
@@ -18,7 +16,7 @@ use palyra_terminal::NoteKind;
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct RunChoice {
     /// The model to ask, as provider/model
-    #[arg(long, value_name = "MODEL", value_parser = clap::builder::StringValueParser::new().map(typed_model))]
+    #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
     /// The agent [default: the session's, else main]
     #[arg(long, value_name = "NAME")]
@@ -26,11 +24,6 @@ pub(crate) struct RunChoice {
     /// The folder to work in [default: this one]
     #[arg(long, value_name = "DIR")]
     pub(crate) workspace: Option<PathBuf>,
-}
-
-/// Returns the model that was typed; the demo model is the only one of its provider.
-fn typed_model(typed: String) -> String {
-    if typed == "demo" { "demo/demo".to_owned() } else { typed }
 }
 
 /// Returns the real path of the folder to work in, where the daemon takes one. A folder that no agent may work in is
