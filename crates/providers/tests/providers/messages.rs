@@ -134,10 +134,15 @@ async fn images_and_files_are_shown_at_both_formats() {
         given.end.expect("an answer");
         let seen = format!("You showed: image/png of {} bytes", PNG.len());
         assert_eq!(given.texts.concat(), seen, "{subject:?}");
-        let body = server.asked()[0].body["messages"].to_string();
+        let body = server.asked()[0].body[subject.conversation()].to_string();
         assert!(body.contains("b.zip") && body.contains("# C") && body.contains("text/markdown"));
         assert_eq!(server.counts().invalid, 0);
     }
+}
+
+/// Returns the schema that a body asks for, by the field of its format.
+fn wished_schema(body: &serde_json::Value) -> Option<&serde_json::Value> {
+    ["output_config", "response_format", "text"].iter().find_map(|field| body.get(*field))
 }
 
 fn with_schema(subject: Subject) -> ModelRequest {
@@ -162,7 +167,7 @@ async fn an_answer_is_made_to_fit_a_schema() {
 async fn a_server_that_does_not_know_schemas_is_told_in_words_from_then_on() {
     for subject in Subject::BARE {
         let behaviour =
-            Behaviour::by(|body| match body.get("output_config").or(body.get("response_format")) {
+            Behaviour::by(|body| match wished_schema(body) {
                 Some(_) => {
                     Reply::error(400, "invalid_request_error", "output_config / response_format: unknown")
                 }
@@ -184,7 +189,7 @@ async fn a_server_that_does_not_know_schemas_is_told_in_words_from_then_on() {
 async fn one_schema_that_is_too_much_says_nothing_of_others() {
     for subject in Subject::BARE {
         let behaviour =
-            Behaviour::by(|body| match body.get("output_config").or(body.get("response_format")) {
+            Behaviour::by(|body| match wished_schema(body) {
                 Some(_) => {
                     Reply::error(400, "invalid_request_error", "Invalid schema for response_format 'answer'")
                 }
