@@ -37,6 +37,7 @@ struct OutputItem {
     kind: ItemKind,
     index: Option<u64>,
     id: String,
+    is_done: bool,
     /// How many bytes of text or reasoning were given out.
     shown_bytes: usize,
     /// Reasoning as it goes back, once it is done.
@@ -124,11 +125,8 @@ impl OutputItems {
     ) -> Result<(), ModelFailure> {
         let kind = ItemKind::of(item);
         let (index, id) = (index(event), text(item, "id").unwrap_or_default());
-        let known = self.find(kind, index, id);
-        let at = match known {
-            Some(at) => at,
-            None => self.push(kind, index, id)?,
-        };
+        let at = self.known_or_new(kind, index, id)?;
+        self.0[at].is_done = true;
         self.fill(at, item, out)
     }
 
@@ -192,14 +190,18 @@ impl OutputItems {
 
     /// Returns where the item of an event is, a new one where it did not begin.
     fn item_of(&mut self, kind: ItemKind, event: &Value) -> Result<usize, ModelFailure> {
-        let (index, id) = (index(event), text(event, "item_id").unwrap_or_default());
-        let last = || self.0.iter().rposition(|known| known.kind == kind);
+        self.known_or_new(kind, index(event), text(event, "item_id").unwrap_or_default())
+    }
+
+    /// Returns where an item is. Without id and index it is the last of its kind that is not done.
+    fn known_or_new(&mut self, kind: ItemKind, index: Option<u64>, id: &str) -> Result<usize, ModelFailure> {
         let is_nameless = index.is_none() && id.is_empty();
-        let known = self.find(kind, index, id).or_else(|| if is_nameless { last() } else { None });
-        match known {
-            Some(at) => Ok(at),
-            None => self.push(kind, index, id),
-        }
+        let known = if is_nameless {
+            self.0.iter().rposition(|known| known.kind == kind && !known.is_done)
+        } else {
+            self.find(kind, index, id)
+        };
+        known.map_or_else(|| self.push(kind, index, id), Ok)
     }
 
     /// Finds an item by its id, or else by its index: some servers have another id in each event.
@@ -222,7 +224,7 @@ impl OutputItems {
             return Err(malformed("the answer holds too many tool calls"));
         }
         let (id, call) = (id.to_owned(), PartialCall::default());
-        self.0.push(OutputItem { kind, index, id, shown_bytes: 0, kept: None, call });
+        self.0.push(OutputItem { kind, index, id, is_done: false, shown_bytes: 0, kept: None, call });
         Ok(self.0.len() - 1)
     }
 

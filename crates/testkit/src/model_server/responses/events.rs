@@ -38,6 +38,9 @@ pub(in crate::model_server) fn events(answer: &Answer, exchange: &ModelExchange)
     stream.acts
 }
 
+/// A longer text is not told again when it is done: it takes long to write, and no client reads so far.
+const REPEATED_BYTES_MAX: usize = 4 * 1024 * 1024;
+
 /// A stream in the making.
 struct Stream<'a> {
     answer: &'a Answer,
@@ -144,7 +147,9 @@ impl Stream<'_> {
     }
 
     fn close(&mut self) {
-        let Some((kind, text)) = self.open.as_ref().map(|open| (open.kind, open.text.clone())) else { return };
+        let Some(OpenItem { kind, text }) = &mut self.open else { return };
+        let (kind, text) = (*kind, std::mem::take(text));
+        let text = if text.len() > REPEATED_BYTES_MAX { String::new() } else { text };
         let item = Value::Object(self.item(&text));
         let id = item["id"].clone();
         match kind {
