@@ -11,6 +11,7 @@ mod hostile_tape;
 mod guarded;
 mod matrix;
 mod messages;
+mod responses;
 mod openai_sdk;
 mod anthropic_sdk;
 mod streaming;

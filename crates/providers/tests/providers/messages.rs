@@ -28,7 +28,7 @@ async fn thinking_provider(behaviour: Behaviour) -> (ModelServer, Arc<dyn ModelP
 }
 
 /// Puts an answer and the results of its calls into the history.
-fn go_on(request: &mut ModelRequest, text: &str, answer: &RawModelAnswer) {
+pub(crate) fn go_on(request: &mut ModelRequest, text: &str, answer: &RawModelAnswer) {
     let at = request.messages.len();
     let id = |number: usize| CallId(format!("call_{at}_{number}"));
     let calls = answer.proposals.iter().enumerate();

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::model_server::answer::{Answer, AnswerQuirk, Stop, Tokens};
 use crate::model_server::exchange::ModelExchange;
 use crate::model_server::messages::wire::{Kind, joined};
-use crate::model_server::signature::sign;
+use crate::model_server::signature::token;
 
 const CREATED: u64 = 1_700_000_000;
 /// The word of a response that is not cut off.
@@ -97,7 +97,7 @@ pub(super) fn summary_part(text: &str) -> Value {
 
 /// Returns what stands for encrypted reasoning, by which a change is found when it comes back.
 pub(super) fn sealed(model: &str, id: &str, summary: &Value) -> String {
-    sign(model, &format!("{id} {summary}"))
+    token(model, &format!("{id} {summary}"))
 }
 
 /// Makes a call of a tool, which has its own number among the calls.
