@@ -16,8 +16,7 @@ use palyra_providers::detect::{
 };
 use palyra_providers::{
     AnthropicMessagesConfig, AnthropicMessagesProvider, GuardLimits, OpenAiChatProvider, OpenAiConfig,
-    OpenAiResponsesProvider,
-    ProviderConfigError, ProviderEmbeddings, ResolveKeyError, Secret, guarded,
+    OpenAiResponsesProvider, ProviderConfigError, ProviderEmbeddings, ResolveKeyError, Secret, guarded,
 };
 use palyra_runtime::ModelDirectory;
 use palyra_types::ErrorCode;

@@ -76,7 +76,8 @@ fn a_thought_that_holds_a_secret_does_not_go_back() {
     let server = serve(&runtime, Behaviour::each(vec![calling, Reply::text("Lantern.")]).with_key("sesame"));
     let home = home_of(&server);
     home.palyra(&["run", "read a.md"]).expect(0);
-    let kinds: Vec<_> = of_the_model(&server.asked()[1].body).iter().map(|item| item["type"].clone()).collect();
+    let kinds: Vec<_> =
+        of_the_model(&server.asked()[1].body).iter().map(|item| item["type"].clone()).collect();
     assert_eq!(kinds, ["function_call"]);
     assert_eq!(server.counts().invalid, 0);
 }
@@ -110,9 +111,18 @@ fn another_daemon_is_a_model_whose_functions_are_the_tools_of_this_one() {
     ));
     outer.write("a.md", "# Lantern 4711\n");
     let ended = outer.palyra(&["run", "read a.md"]).expect(0);
-    assert!(ended.out.contains("Let me read it.") && ended.out.contains("The file says: # Lantern 4711"), "{}", ended.out);
+    assert!(
+        ended.out.contains("Let me read it.") && ended.out.contains("The file says: # Lantern 4711"),
+        "{}",
+        ended.out
+    );
     let tested = outer.palyra(&["model", "test"]).expect(0);
-    assert!(tested.out.contains("inner/palyra") || tested.err.contains("inner/palyra"), "{}{}", tested.out, tested.err);
+    assert!(
+        tested.out.contains("inner/palyra") || tested.err.contains("inner/palyra"),
+        "{}{}",
+        tested.out,
+        tested.err
+    );
     daemon.stop();
 }
 

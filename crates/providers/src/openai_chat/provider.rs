@@ -15,7 +15,6 @@ use super::render::{OutputCapField, RenderOptions, SchemaBy, render};
 use crate::openai_server::OpenAiConfig;
 use crate::openai_server::config::ServiceOwner;
 use crate::openai_server::server::OpenAiServer;
-use crate::openai_server::tools::known_settings;
 use crate::wire_format::ProviderConfigError;
 use crate::wire_format::exchange::{self, RenderedRequest, WireFormat};
 use crate::wire_format::features::{OptionalFeature, RefusedFeatures};
@@ -92,7 +91,7 @@ impl WireFormat for Chat {
     fn render(&self, request: &ModelRequest, left_out: &[OptionalFeature]) -> RenderedRequest {
         let refused = left_out.contains(&OptionalFeature::Schema);
         let schema_by = if refused { SchemaBy::Instruction } else { SchemaBy::Field };
-        let (sampling, mut features) = accepted(&known_settings(request), left_out);
+        let (sampling, mut features) = accepted(&request.usable_sampling(), left_out);
         if request.response_format.is_some() && schema_by == SchemaBy::Field {
             features.push(OptionalFeature::Schema);
         }

@@ -134,7 +134,7 @@ pub(super) fn render(request: &ModelRequest, options: &RenderOptions) -> String 
         stream_options: StreamOptions { include_usage: true },
         temperature: sampling.temperature.map(SamplingNumber::value),
         tool_choice: request.client_tools.as_deref().and_then(tool_choice),
-        tools: tools::offered(request).map(tool).collect(),
+        tools: tools::offered(&request.tools, request.client_tools.as_deref()).map(tool).collect(),
         top_p: sampling.top_p.map(SamplingNumber::value),
         verbosity: sampling.verbosity.map(AnswerVerbosity::as_str),
     };

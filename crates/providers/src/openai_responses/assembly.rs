@@ -1,6 +1,6 @@
 //! Puts an answer together from the events of a response.
 //!
-//! Tolerant in shape, strict in ending: events, items and fields that nobody knows are passed over, ids, indexes and events may
+//! Tolerant in shape, strict in ending: unknown events, items and fields are passed over, ids, indexes and events may
 //! be missing, and what an item says when it is done fills what its pieces left out; a response begins once, an item too,
 //! and an answer has a status that ends it. Sans-IO.
 
@@ -39,7 +39,7 @@ enum ResponseEnd {
     Completed,
     CutOffAtCap,
     CutOffByFilter,
-    /// For a reason that nobody knows here.
+    /// For an unknown reason.
     CutOff,
 }
 

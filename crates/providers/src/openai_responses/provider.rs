@@ -22,7 +22,7 @@ use crate::wire_format::link::ServerLink;
 /// The adapter; clones share their connections.
 #[derive(Clone)]
 pub struct OpenAiResponsesProvider {
-    responses: Arc<Responses>,
+    responses: Arc<ResponsesFormat>,
 }
 
 impl OpenAiResponsesProvider {
@@ -32,7 +32,7 @@ impl OpenAiResponsesProvider {
     /// [`ProviderConfigError`] when the address or the key cannot be used.
     pub fn new(config: OpenAiConfig) -> Result<Self, ProviderConfigError> {
         let server = OpenAiServer::new(config, &["responses"], "OpenAI Responses")?;
-        Ok(Self { responses: Arc::new(Responses { server: Arc::new(server) }) })
+        Ok(Self { responses: Arc::new(ResponsesFormat { server: Arc::new(server) }) })
     }
 }
 
@@ -67,11 +67,11 @@ impl ModelProvider for OpenAiResponsesProvider {
 }
 
 /// The format at one server.
-struct Responses {
+struct ResponsesFormat {
     server: Arc<OpenAiServer>,
 }
 
-impl WireFormat for Responses {
+impl WireFormat for ResponsesFormat {
     type Assembly = ResponseAssembly;
 
     fn link(&self) -> &ServerLink {

@@ -7,7 +7,9 @@ mod items;
 
 use palyra_types::client_tool::ClientToolOffer;
 use palyra_types::model::{ModelRequest, ResponseFormat};
-use palyra_types::sampling::{AnswerVerbosity, CallsPerAnswer, ReasoningEffort, SamplingNumber, SamplingOptions};
+use palyra_types::sampling::{
+    AnswerVerbosity, CallsPerAnswer, ReasoningEffort, SamplingNumber, SamplingOptions,
+};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -63,10 +65,12 @@ struct Tool<'a> {
     r#type: &'static str,
 }
 
-/// Renders the body of `POST /responses` without what the model has refused, and tells what it wishes for.
+/// Renders the body of `POST /responses` without what the model has refused, and names the optional features in it.
 pub(super) fn render(request: &ModelRequest, refused: &[OptionalFeature]) -> RenderedRequest {
     let is_taken = |feature| !refused.contains(&feature);
-    let (sampling, mut features) = accepted(&known_settings(request), refused);
+    // The format has no field for the others.
+    let known = SamplingOptions { stop: Vec::new(), seed: None, ..request.usable_sampling() };
+    let (sampling, mut features) = accepted(&known, refused);
     let by_field = request.response_format.as_ref().filter(|_| is_taken(OptionalFeature::Schema));
     let mut instructions = request.system.expose().clone();
     match &request.response_format {
@@ -79,9 +83,10 @@ pub(super) fn render(request: &ModelRequest, refused: &[OptionalFeature]) -> Ren
     // Last, since refusals of other settings name reasoning models.
     let keeps_reasoning = is_taken(OptionalFeature::Reasoning);
     features.extend(keeps_reasoning.then_some(OptionalFeature::Reasoning));
+    let reasoning = if keeps_reasoning { Reasoning::GoesBack } else { Reasoning::IsLeftOut };
     let body = Body {
         include: keeps_reasoning.then_some(ENCRYPTED_REASONING).into_iter().collect(),
-        input: items(request, if keeps_reasoning { Reasoning::GoesBack } else { Reasoning::IsLeftOut }),
+        input: items(&request.messages, &request.model, reasoning),
         instructions,
         max_output_tokens: cap.map(|tokens| tokens.max(OUTPUT_TOKENS_MIN)),
         model: request.model.model.as_str(),
@@ -92,16 +97,11 @@ pub(super) fn render(request: &ModelRequest, refused: &[OptionalFeature]) -> Ren
         temperature: sampling.temperature.map(SamplingNumber::value),
         text: text(by_field, sampling.verbosity),
         tool_choice: request.client_tools.as_deref().and_then(tool_choice),
-        tools: tools::offered(request).map(tool).collect(),
+        tools: tools::offered(&request.tools, request.client_tools.as_deref()).map(tool).collect(),
         top_p: sampling.top_p.map(SamplingNumber::value),
     };
     let body = serde_json::to_string(&body).expect("text and JSON can always be written");
     RenderedRequest { body, features }
-}
-
-/// Returns the settings that the format has a field for.
-fn known_settings(request: &ModelRequest) -> SamplingOptions {
-    SamplingOptions { stop: Vec::new(), seed: None, ..tools::known_settings(request) }
 }
 
 /// Strict mode takes only a part of JSON Schema; the answer is checked against the whole of it anyway.

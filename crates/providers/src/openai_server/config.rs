@@ -46,7 +46,7 @@ impl OpenAiConfig {
         }
     }
 
-    /// Says whether the address can be used, asking nobody.
+    /// Says whether the address can be used, without a network.
     ///
     /// # Errors
     /// [`ProviderConfigError`] when it cannot.

@@ -3,9 +3,8 @@
 use palyra_types::argument_meaning::without_meanings;
 use palyra_types::client_tool::{ClientTool, ClientToolChoice, ClientToolOffer};
 use palyra_types::data_delimiter::DataDelimiter;
-use palyra_types::model::{ModelRequest, ToolResultStatus};
-use palyra_types::sampling::SamplingOptions;
-use palyra_types::tool::{ToolName, ToolSpec};
+use palyra_types::model::ToolResultStatus;
+use palyra_types::tool::{ToolCatalog, ToolName, ToolSpec};
 use serde_json::Value;
 
 use crate::wire_format::{names, schema};
@@ -27,10 +26,13 @@ pub(crate) enum FunctionChoice {
     Function(String),
 }
 
-/// Returns the functions of a request: the tools, then those of a client.
-pub(crate) fn offered(request: &ModelRequest) -> impl Iterator<Item = OfferedFunction<'_>> {
-    let of_client = request.client_tools.iter().flat_map(|offer| &offer.tools);
-    request.tools.iter().map(own_function).chain(of_client.map(client_function))
+/// Returns the functions on offer: the tools, then those of a client.
+pub(crate) fn offered<'a>(
+    tools: &'a ToolCatalog,
+    of_client: Option<&'a ClientToolOffer>,
+) -> impl Iterator<Item = OfferedFunction<'a>> {
+    let of_client = of_client.into_iter().flat_map(|offer| &offer.tools);
+    tools.iter().map(own_function).chain(of_client.map(client_function))
 }
 
 fn own_function(spec: &ToolSpec) -> OfferedFunction<'_> {
@@ -77,10 +79,4 @@ pub(crate) fn result_text(
         ToolResultStatus::Failed => format!("The tool did not succeed:\n{}", data()),
         ToolResultStatus::DeniedByPerson => text.to_owned(),
     }
-}
-
-/// Returns the settings that a format has a field for: that about calls is refused where there are no tools.
-pub(crate) fn known_settings(request: &ModelRequest) -> SamplingOptions {
-    let calls_per_answer = request.sampling.calls_per_answer.filter(|_| request.offers_calls());
-    SamplingOptions { calls_per_answer, ..request.sampling.clone() }
 }

@@ -20,12 +20,11 @@ pub(crate) fn usage(value: &Value) -> Option<TokenUsage> {
     ]);
     let reasoning =
         count(&["/completion_tokens_details/reasoning_tokens", "/output_tokens_details/reasoning_tokens"]);
-    let (cached, reasoning) = (cached.unwrap_or(0), reasoning.unwrap_or(0));
     Some(TokenUsage {
         input_tokens,
-        cached_input_tokens: cached.min(input_tokens),
+        cached_input_tokens: cached.unwrap_or(0).min(input_tokens),
         output_tokens,
-        reasoning_tokens: reasoning.min(output_tokens),
+        reasoning_tokens: reasoning.unwrap_or(0).min(output_tokens),
         source: UsageSource::Reported,
     })
 }

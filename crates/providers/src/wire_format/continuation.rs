@@ -150,10 +150,13 @@ mod tests {
         assert!(FORM.places(&kept, &ModelRef::new("b", "m")).is_empty());
         assert!(FORM.places(&kept, &ModelRef::new("a", "n")).is_empty());
         assert!(
-            FORM.places(&ProviderContinuation { format: "other/1".into(), ..kept.clone() }, &model).is_empty()
+            FORM.places(&ProviderContinuation { format: "other/1".into(), ..kept.clone() }, &model)
+                .is_empty()
         );
         for body in ["", "{}", "[7]", "[{\"type\":\"text\",\"bytes\":-1},{\"type\":\"new\"}]"] {
-            assert!(FORM.places(&ProviderContinuation { body: body.into(), ..kept.clone() }, &model).is_empty());
+            assert!(
+                FORM.places(&ProviderContinuation { body: body.into(), ..kept.clone() }, &model).is_empty()
+            );
         }
     }
 

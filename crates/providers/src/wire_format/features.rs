@@ -55,20 +55,24 @@ impl OptionalFeature {
     /// What servers name when they refuse it, in lower case.
     fn signs(self) -> &'static [&'static str] {
         match self {
-            Self::Schema => {
-                &[
-                    "output_config",
-                    "output_format",
-                    "response_format",
-                    "text.format",
-                    "'text'",
-                    "json_schema",
-                    "structured output",
-                ]
-            }
-            Self::Reasoning => {
-                &["thinking", "reasoning", "'include'", "`include`", "include:", "encrypted content", "encrypted_content"]
-            }
+            Self::Schema => &[
+                "output_config",
+                "output_format",
+                "response_format",
+                "text.format",
+                "'text'",
+                "json_schema",
+                "structured output",
+            ],
+            Self::Reasoning => &[
+                "thinking",
+                "reasoning",
+                "'include'",
+                "`include`",
+                "include:",
+                "encrypted content",
+                "encrypted_content",
+            ],
             Self::OutputCap => &["max_tokens", "max_completion_tokens", "max_output_tokens"],
             Self::Temperature => &["temperature"],
             Self::TopP => &["top_p"],
@@ -221,11 +225,7 @@ mod tests {
             ("Unsupported parameter: 'reasoning.effort'", Some(OptionalFeature::Effort), true),
             ("Unknown parameter: 'reasoning'.", Some(OptionalFeature::Effort), true),
             ("Unsupported parameter: 'text.format'", Some(OptionalFeature::Schema), true),
-            (
-                "The encrypted content gAAA... could not be verified.",
-                Some(OptionalFeature::Reasoning),
-                false,
-            ),
+            ("The encrypted content gAAA... could not be verified.", Some(OptionalFeature::Reasoning), false),
             (
                 "Item 'rs_1' of type 'reasoning' was provided without its required following item.",
                 Some(OptionalFeature::Reasoning),

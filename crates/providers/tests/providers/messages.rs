@@ -166,13 +166,10 @@ async fn an_answer_is_made_to_fit_a_schema() {
 #[tokio::test]
 async fn a_server_that_does_not_know_schemas_is_told_in_words_from_then_on() {
     for subject in Subject::BARE {
-        let behaviour =
-            Behaviour::by(|body| match wished_schema(body) {
-                Some(_) => {
-                    Reply::error(400, "invalid_request_error", "output_config / response_format: unknown")
-                }
-                None => Reply::text("{}"),
-            });
+        let behaviour = Behaviour::by(|body| match wished_schema(body) {
+            Some(_) => Reply::error(400, "invalid_request_error", "output_config / response_format: unknown"),
+            None => Reply::text("{}"),
+        });
         let (server, provider) = subject.served(behaviour).await;
         let request = with_schema(subject);
         assert!(provider.model_info(&request.model.model).capabilities.structured_output);
@@ -188,13 +185,12 @@ async fn a_server_that_does_not_know_schemas_is_told_in_words_from_then_on() {
 #[tokio::test]
 async fn one_schema_that_is_too_much_says_nothing_of_others() {
     for subject in Subject::BARE {
-        let behaviour =
-            Behaviour::by(|body| match wished_schema(body) {
-                Some(_) => {
-                    Reply::error(400, "invalid_request_error", "Invalid schema for response_format 'answer'")
-                }
-                None => Reply::text("{}"),
-            });
+        let behaviour = Behaviour::by(|body| match wished_schema(body) {
+            Some(_) => {
+                Reply::error(400, "invalid_request_error", "Invalid schema for response_format 'answer'")
+            }
+            None => Reply::text("{}"),
+        });
         let (server, provider) = subject.served(behaviour).await;
         let request = with_schema(subject);
         for requests in [2, 4] {

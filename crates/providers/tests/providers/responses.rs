@@ -41,8 +41,15 @@ async fn encrypted_reasoning_goes_back_unchanged_through_a_whole_conversation() 
     read(provider.as_ref(), &request).await.end.expect("an answer");
     // The server refuses reasoning that was changed, or leads to nothing.
     assert_eq!((server.counts().invalid, server.counts().requests), (0, 4));
-    let answered =
-        ["reasoning", "reasoning", "message", "function_call", "function_call", "function_call_output", "function_call_output"];
+    let answered = [
+        "reasoning",
+        "reasoning",
+        "message",
+        "function_call",
+        "function_call",
+        "function_call_output",
+        "function_call_output",
+    ];
     let expect = [&["message"][..], &answered, &answered, &["reasoning", "message", "message"]].concat();
     assert_eq!(kinds(&server.asked()[3]), expect);
 }
@@ -106,11 +113,13 @@ async fn reasoning_that_is_out_of_date_is_left_out_of_that_request_only() {
 #[tokio::test]
 async fn a_setting_for_reasoning_is_refused_by_its_own_name() {
     let (server, provider) = SUBJECT
-        .served(refusing("Unsupported parameter: 'reasoning.effort' is not supported with this model.", |body| {
-            body.get("reasoning").is_some()
-        }))
+        .served(refusing(
+            "Unsupported parameter: 'reasoning.effort' is not supported with this model.",
+            |body| body.get("reasoning").is_some(),
+        ))
         .await;
-    let sampling = SamplingOptions { reasoning_effort: Some(ReasoningEffort::High), ..SamplingOptions::default() };
+    let sampling =
+        SamplingOptions { reasoning_effort: Some(ReasoningEffort::High), ..SamplingOptions::default() };
     let request = ModelRequest { sampling, ..SUBJECT.request("Hi") };
     let answer = read(provider.as_ref(), &request).await.end.expect("an answer");
     assert!(answer.continuation.is_some(), "its reasoning is still handed out");
@@ -145,7 +154,12 @@ async fn requests_name_the_gateways_that_they_pass_and_a_loop_is_refused_for_goo
     let failure = read(&provider, &SUBJECT.request("Hi")).await.end.expect_err("refused");
     assert_eq!(failure.class, ModelFailureClass::Permanent);
     assert!(failure.detail.expose().contains(said), "{}", failure.detail.expose());
-    assert!(server.asked().iter().all(|request| request.header(GATEWAY_HEADER).is_some_and(|ids| !ids.is_empty())));
+    assert!(
+        server
+            .asked()
+            .iter()
+            .all(|request| request.header(GATEWAY_HEADER).is_some_and(|ids| !ids.is_empty()))
+    );
 }
 
 #[tokio::test]

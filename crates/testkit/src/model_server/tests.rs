@@ -176,7 +176,8 @@ async fn the_assistant_has_sense_in_every_dialect() {
         let heard = ask(&server, path, &body).await.expect("a reply");
         assert!(heard.text().contains("You showed: image/png of 8 bytes"), "{}", heard.text());
     }
-    let image = json!({"type": "input_image", "image_url": format!("data:image/png;base64,{png}"), "detail": "auto"});
+    let image =
+        json!({"type": "input_image", "image_url": format!("data:image/png;base64,{png}"), "detail": "auto"});
     let mut body = hello_at(RESPONSES);
     body["stream"] = json!(false);
     body["input"][0]["content"] = json!([image, {"type": "input_text", "text": "What is it?"}]);

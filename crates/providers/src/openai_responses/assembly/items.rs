@@ -28,7 +28,7 @@ pub(super) enum ItemKind {
     Message,
     Reasoning,
     Call,
-    /// Of a kind nobody knows here.
+    /// Of an unknown kind.
     Other,
 }
 
@@ -67,7 +67,8 @@ impl OutputItems {
     /// Begins an item.
     pub(super) fn begin(&mut self, event: &Value, item: &Value) -> Result<(), ModelFailure> {
         let kind = ItemKind::of(item);
-        let (index, id) = (index(event), text(item, "id").unwrap_or_default());
+        let index = index(event);
+        let id = text(item, "id").unwrap_or_default();
         // Another id in the same place is another item: some servers number none of them.
         let is_same = |known: &OutputItem| {
             let is_nameless = id.is_empty() || known.id.is_empty();
@@ -124,7 +125,8 @@ impl OutputItems {
         out: &mut Vec<ModelPiece>,
     ) -> Result<(), ModelFailure> {
         let kind = ItemKind::of(item);
-        let (index, id) = (index(event), text(item, "id").unwrap_or_default());
+        let index = index(event);
+        let id = text(item, "id").unwrap_or_default();
         let at = self.known_or_new(kind, index, id)?;
         self.0[at].is_done = true;
         self.fill(at, item, out)
@@ -143,7 +145,7 @@ impl OutputItems {
             let known = self.0.iter().position(|known| !id.is_empty() && known.id == id).or_else(in_place);
             let at = match known {
                 Some(at) => at,
-                // One that is told under another id in another place was told before.
+                // An item under another id in another place is there already.
                 None if place < self.0.len() => continue,
                 None => self.push(kind, Some(place as u64), id)?,
             };
@@ -206,13 +208,10 @@ impl OutputItems {
 
     /// Finds an item by its id, or else by its index: some servers have another id in each event.
     fn find(&self, kind: ItemKind, index: Option<u64>, id: &str) -> Option<usize> {
-        let of_kind = |known: &&OutputItem| known.kind == kind;
-        let by_id = |known: &OutputItem| !id.is_empty() && known.id == id;
-        let by_index = |known: &OutputItem| index.is_some() && known.index == index;
-        let at = |is_it: &dyn Fn(&OutputItem) -> bool| {
-            self.0.iter().rposition(|known| of_kind(&known) && is_it(known))
-        };
-        at(&by_id).or_else(|| at(&by_index))
+        let by_id = self.0.iter().rposition(|known| known.kind == kind && !id.is_empty() && known.id == id);
+        by_id.or_else(|| {
+            self.0.iter().rposition(|known| known.kind == kind && index.is_some() && known.index == index)
+        })
     }
 
     fn push(&mut self, kind: ItemKind, index: Option<u64>, id: &str) -> Result<usize, ModelFailure> {
@@ -223,7 +222,8 @@ impl OutputItems {
         if kind == ItemKind::Call && calls >= PROPOSALS_MAX {
             return Err(malformed("the answer holds too many tool calls"));
         }
-        let (id, call) = (id.to_owned(), PartialCall::default());
+        let id = id.to_owned();
+        let call = PartialCall::default();
         self.0.push(OutputItem { kind, index, id, is_done: false, shown_bytes: 0, kept: None, call });
         Ok(self.0.len() - 1)
     }

@@ -148,10 +148,13 @@ fn items_of_one_index_are_told_apart_by_their_ids() {
         event(json!({"type": "response.output_item.added", "output_index": 0, "item": item}))
     };
     let delta = |id: &str, delta: &str| {
-        event(json!({"type": "response.function_call_arguments.delta", "output_index": 0, "item_id": id, "delta": delta}))
+        event(
+            json!({"type": "response.function_call_arguments.delta", "output_index": 0, "item_id": id, "delta": delta}),
+        )
     };
     let end = event(json!({"type": "response.completed", "response": {"status": "completed"}}));
-    let stream = [added("a", "t"), added("b", "u"), delta("a", "{\"x\":"), delta("b", "{}"), delta("a", "1}"), end];
+    let stream =
+        [added("a", "t"), added("b", "u"), delta("a", "{\"x\":"), delta("b", "{}"), delta("a", "1}"), end];
     let shown = show(&RECORDED.read(&[stream.concat().as_bytes()]));
     assert_eq!(shown, "ToolCalls by  \"\" no usage\n  call_a t {\"x\":1}\n  call_b u {}");
     let twice = [added("a", "t"), added("a", "t")].concat();
@@ -208,15 +211,23 @@ fn bad_answers_fail() {
         "no (invalid_request_error)",
     );
     check(
-        &event(r#"{"type":"response.failed","response":{"error":{"code":"context_length_exceeded","message":"big"}}}"#),
+        &event(
+            r#"{"type":"response.failed","response":{"error":{"code":"context_length_exceeded","message":"big"}}}"#,
+        ),
         ContextExceeded,
         "big (context_length_exceeded)",
     );
-    check("event: error\ndata: {\"message\":\"m\",\"code\":\"invalid_value\"}\n\n", Permanent, "m (invalid_value)");
+    check(
+        "event: error\ndata: {\"message\":\"m\",\"code\":\"invalid_value\"}\n\n",
+        Permanent,
+        "m (invalid_value)",
+    );
     check(&event(r#"{"type":"x","error":"out of memory"}"#), Transient, "out of memory");
     let begun = event(r#"{"type":"response.created","response":{}}"#);
     check(&begun.repeat(2), Malformed, "the response began twice");
-    let done = event(r#"{"type":"response.completed","response":{"output":[{"type":"function_call","arguments":"{}"}]}}"#);
+    let done = event(
+        r#"{"type":"response.completed","response":{"output":[{"type":"function_call","arguments":"{}"}]}}"#,
+    );
     check(&done, Malformed, "a tool call has no name");
 }
 
@@ -224,7 +235,10 @@ fn bad_answers_fail() {
 fn calls_items_and_arguments_have_an_end() {
     let added = |kind: &str, number: usize| {
         let item = json!({"type": kind, "id": format!("i{number}"), "call_id": "c", "name": "t"});
-        format!("data: {}\n\n", json!({"type": "response.output_item.added", "output_index": number, "item": item}))
+        format!(
+            "data: {}\n\n",
+            json!({"type": "response.output_item.added", "output_index": number, "item": item})
+        )
     };
     for (kind, limit, said) in [
         ("function_call", 65, "the answer holds too many tool calls"),

@@ -3,7 +3,7 @@
 //! Invariant: reasoning is in its old place, unchanged, and with what it led to behind it, or not there at all.
 
 use palyra_types::attachment::RenderedAttachment;
-use palyra_types::model::{ChatMessage, ModelRequest, RenderedCall};
+use palyra_types::model::{ChatMessage, ModelRef, RenderedCall};
 use serde_json::{Value, json};
 
 use crate::openai_responses::CONTINUATION;
@@ -19,10 +19,10 @@ pub(super) enum Reasoning {
     IsLeftOut,
 }
 
-/// Returns the items of a request's conversation.
-pub(super) fn items(request: &ModelRequest, reasoning: Reasoning) -> Vec<Value> {
-    let mut items = Vec::with_capacity(request.messages.len());
-    for message in &request.messages {
+/// Returns the items of a conversation for a model.
+pub(super) fn items(messages: &[ChatMessage], model: &ModelRef, reasoning: Reasoning) -> Vec<Value> {
+    let mut items = Vec::with_capacity(messages.len());
+    for message in messages {
         match message {
             ChatMessage::User { text, attachments, said } => {
                 let words = ChatMessage::words_with_time(text.expose(), said.as_deref());
@@ -30,7 +30,7 @@ pub(super) fn items(request: &ModelRequest, reasoning: Reasoning) -> Vec<Value> 
             }
             ChatMessage::Assistant { text, calls, continuation } => {
                 let kept = continuation.as_ref().filter(|_| reasoning == Reasoning::GoesBack);
-                let places = kept.map(|kept| CONTINUATION.places(kept, &request.model)).unwrap_or_default();
+                let places = kept.map(|kept| CONTINUATION.places(kept, model)).unwrap_or_default();
                 answered(&places, text.expose(), calls, &mut items);
             }
             ChatMessage::ToolResult { call, tool, text, status, delimiter } => {

@@ -209,14 +209,8 @@ fn second_turn(words: &str, kept: Option<ProviderContinuation>, refused: &[Optio
 #[test]
 fn reasoning_goes_back_to_its_own_model_in_its_old_places() {
     let (c1, c2) = (called("c1", "t", "{}"), called("c2", "t", "{}"));
-    let whole = json!([
-        thought("one"),
-        said("assistant", "Grün"),
-        c1,
-        said("assistant", " b"),
-        thought("two"),
-        c2,
-    ]);
+    let whole =
+        json!([thought("one"), said("assistant", "Grün"), c1, said("assistant", " b"), thought("two"), c2,]);
     assert_eq!(second_turn("Grün b", interleaved("vendor/m-1"), &[]), whole, "the last led to nothing");
     let plain = json!([said("assistant", "Grün b"), c1, c2]);
     assert_eq!(second_turn("Grün b", interleaved("vendor/m-2"), &[]), plain);
@@ -255,7 +249,9 @@ fn a_schema_goes_into_its_field_or_into_the_instructions() {
     let body = rendered(&request, &[OptionalFeature::Schema]);
     assert_eq!(body.get("text"), None);
     let instructions = body["instructions"].as_str().unwrap();
-    assert!(instructions.starts_with("Be brief.\n\nAnswer with one JSON value") && instructions.ends_with(schema));
+    assert!(
+        instructions.starts_with("Be brief.\n\nAnswer with one JSON value") && instructions.ends_with(schema)
+    );
 }
 
 #[test]
@@ -278,7 +274,8 @@ fn files_come_before_the_words() {
         file("a.md", "text/markdown", AttachmentBody::Text("# A".into()), None),
         file("a.zip", "application/zip", blob(), None),
     ];
-    let found = input(vec![ChatMessage::User { text: "Look".into(), attachments, said: Some("Sunday".into()) }]);
+    let found =
+        input(vec![ChatMessage::User { text: "Look".into(), attachments, said: Some("Sunday".into()) }]);
     let text = |words: &str| json!({"type": "input_text", "text": words});
     let enclosed = |words: &str| text(&DataDelimiter([1; 8]).enclose("attached file", words));
     assert_eq!(

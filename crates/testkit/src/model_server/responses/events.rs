@@ -31,14 +31,14 @@ pub(in crate::model_server) fn events(answer: &Answer, exchange: &ModelExchange)
             return stream.acts;
         }
     }
-    // Its end is in the event that ends the stream, so that it is told once.
+    // The event that ends the stream says how the answer ended, so there is one of it.
     let response = ended(answer, exchange, &stream.output);
     let status = response["status"].as_str().unwrap_or_default();
     stream.send(json!({"type": format!("response.{status}"), "response": response}));
     stream.acts
 }
 
-/// A longer text is not told again when it is done: it takes long to write, and no client reads so far.
+/// A longer text is not repeated when it is done: it takes long to write, and no client reads so far.
 const REPEATED_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 /// A stream in the making.
@@ -103,8 +103,7 @@ impl Stream<'_> {
                 self.send_of(&id, delta);
             }
             Kind::Thought => {
-                let delta =
-                    json!({"type": "response.reasoning_summary_text.delta", "summary_index": 0, "delta": text});
+                let delta = json!({"type": "response.reasoning_summary_text.delta", "summary_index": 0, "delta": text});
                 self.send_of(&id, delta);
             }
             Kind::Redacted => {}
@@ -147,19 +146,27 @@ impl Stream<'_> {
     }
 
     fn close(&mut self) {
-        let Some(OpenItem { kind, text }) = &mut self.open else { return };
-        let (kind, text) = (*kind, std::mem::take(text));
+        let Some(open) = &mut self.open else { return };
+        let kind = open.kind;
+        let text = std::mem::take(&mut open.text);
         let text = if text.len() > REPEATED_BYTES_MAX { String::new() } else { text };
         let item = Value::Object(self.item(&text));
         let id = item["id"].clone();
         match kind {
             Kind::Text => {
-                self.send_of(&id, json!({"type": "response.output_text.done", "content_index": 0, "text": text}));
+                self.send_of(
+                    &id,
+                    json!({"type": "response.output_text.done", "content_index": 0, "text": text}),
+                );
                 let part = text_part(&text);
-                self.send_of(&id, json!({"type": "response.content_part.done", "content_index": 0, "part": part}));
+                self.send_of(
+                    &id,
+                    json!({"type": "response.content_part.done", "content_index": 0, "part": part}),
+                );
             }
             Kind::Thought => {
-                let done = json!({"type": "response.reasoning_summary_text.done", "summary_index": 0, "text": text});
+                let done =
+                    json!({"type": "response.reasoning_summary_text.done", "summary_index": 0, "text": text});
                 self.send_of(&id, done);
             }
             Kind::Redacted => {}
@@ -202,7 +209,7 @@ impl Stream<'_> {
 
 /// Returns how a call begins whose arguments never end, and the fragment that comes again and again.
 pub(in crate::model_server) fn endless_call(bytes: usize) -> (Vec<u8>, Vec<u8>) {
-    // High enough to be free, whatever was said before.
+    // High enough to be free behind any answer.
     const INDEX: usize = 900;
     let item = json!({
         "id": "fc_test_endless", "type": "function_call", "status": "in_progress", "call_id": "call_test_endless",

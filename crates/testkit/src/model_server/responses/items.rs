@@ -15,7 +15,9 @@ pub(super) fn complaint(body: &Value) -> Option<String> {
     };
     let model = body["model"].as_str().unwrap_or_default();
     let flaw = |(at, item): (usize, &Value)| match kind(item) {
-        "message" => fields(at, item, &["type", "id", "role", "content", "status"]).or_else(|| message(at, item)),
+        "message" => {
+            fields(at, item, &["type", "id", "role", "content", "status"]).or_else(|| message(at, item))
+        }
         "function_call" => fields(at, item, &["type", "id", "call_id", "name", "arguments", "status"])
             .or_else(|| call(at, item)),
         "function_call_output" => fields(at, item, &["type", "id", "call_id", "output", "status"]),
@@ -70,7 +72,8 @@ fn image(part: &Value, place: &str) -> Option<String> {
     let url = part["image_url"].as_str().unwrap_or_default();
     let has_detail = part["detail"].is_string();
     let is_image = data_url(url).is_some_and(|(kind, data)| flaw(kind, data).is_none());
-    (!has_detail || !is_image).then(|| format!("Invalid '{place}.image_url'. Expected a valid URL of an image."))
+    (!has_detail || !is_image)
+        .then(|| format!("Invalid '{place}.image_url'. Expected a valid URL of an image."))
 }
 
 fn call(at: usize, item: &Value) -> Option<String> {
@@ -96,9 +99,8 @@ fn reasoning(model: &str, item: &Value, next: Option<&Value>) -> Option<String> 
         "function_call" | "reasoning" => true,
         _ => false,
     });
-    (!leads_on).then(|| {
-        format!("Item '{id}' of type 'reasoning' was provided without its required following item.")
-    })
+    (!leads_on)
+        .then(|| format!("Item '{id}' of type 'reasoning' was provided without its required following item."))
 }
 
 /// Every call has exactly one output behind it, and every output a call before it.

@@ -95,19 +95,13 @@ pub(super) fn summary_part(text: &str) -> Value {
     json!({"type": "summary_text", "text": text})
 }
 
-/// Returns what stands for encrypted reasoning, by which a change is found when it comes back.
+/// Returns a token in place of encrypted reasoning, which shows a change when it comes back.
 pub(super) fn sealed(model: &str, id: &str, summary: &Value) -> String {
     token(model, &format!("{id} {summary}"))
 }
 
 /// Makes a call of a tool, which has its own number among the calls.
-pub(super) fn call(
-    exchange: &ModelExchange,
-    at: usize,
-    number: usize,
-    tool: &str,
-    arguments: &str,
-) -> Value {
+pub(super) fn call(exchange: &ModelExchange, at: usize, number: usize, tool: &str, arguments: &str) -> Value {
     json!({
         "id": item_id(exchange, "fc", at),
         "type": "function_call",

@@ -44,7 +44,10 @@ fn messages_have_the_parts_of_their_role() {
     let message = |role: &str, part: Value| json!([{"type": "message", "role": role, "content": [part]}]);
     check(&with(message("user", json!({"type": "input_text", "text": "a"}))), "");
     check(&with(message("assistant", json!({"type": "output_text", "text": "a"}))), "");
-    check(&with(message("assistant", json!({"type": "input_text", "text": "a"}))), "Invalid value: 'input_text'");
+    check(
+        &with(message("assistant", json!({"type": "input_text", "text": "a"}))),
+        "Invalid value: 'input_text'",
+    );
     check(&with(message("user", json!({"type": "text", "text": "a"}))), "Invalid value: 'text'");
     let image = |url: &str| json!({"type": "input_image", "image_url": url, "detail": "auto"});
     check(&with(message("user", image("data:image/png;base64,iVBORw0KGgo="))), "");
