@@ -13,6 +13,7 @@ mod matrix;
 mod messages;
 mod responses;
 mod openai_sdk;
+mod openai_responses_sdk;
 mod anthropic_sdk;
 mod streaming;
 mod support;

@@ -282,8 +282,12 @@ impl PartialCall {
 fn kept(item: &Value) -> Option<Value> {
     text(item, "encrypted_content").filter(|encrypted| !encrypted.is_empty())?;
     let known = |field: &str| item.get(field).filter(|value| !value.is_null()).cloned();
-    let fields: Map<String, Value> =
+    let mut fields: Map<String, Value> =
         REASONING_FIELDS.into_iter().filter_map(|field| Some((field.to_owned(), known(field)?))).collect();
+    // An empty content is given out, but not taken.
+    if fields.get("content").and_then(Value::as_array).is_some_and(Vec::is_empty) {
+        fields.remove("content");
+    }
     Some(Value::Object(fields))
 }
 
