@@ -132,6 +132,7 @@ impl ModelChange {
 fn addition(message: &AddModelRequest) -> Result<ModelAddition, ApiError> {
     let format = match v1::ModelFormat::try_from(message.format) {
         Ok(v1::ModelFormat::Unspecified | v1::ModelFormat::OpenaiChat) => ModelFormat::OpenAiChat,
+        Ok(v1::ModelFormat::OpenaiResponses) => ModelFormat::OpenAiResponses,
         Ok(v1::ModelFormat::AnthropicMessages) => ModelFormat::AnthropicMessages,
         Err(_) => {
             return Err(ApiError::invalid_argument(&must_be("format", v1::ModelFormat::SHORT_NAMES)));
@@ -184,7 +185,7 @@ mod tests {
         assert!(without_key.key.is_none());
         let unknown = addition(&AddModelRequest { format: 7, ..request }).unwrap_err();
         assert_eq!(unknown.code(), ErrorCode::InvalidArgument);
-        assert_eq!(unknown.text(), "`format` must be openai_chat or anthropic_messages");
+        assert_eq!(unknown.text(), "`format` must be openai_chat, openai_responses or anthropic_messages");
     }
 
     #[test]

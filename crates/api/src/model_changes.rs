@@ -37,6 +37,8 @@ pub struct ModelAddition {
 pub enum ModelFormat {
     /// Chat Completions of OpenAI.
     OpenAiChat,
+    /// Responses of OpenAI.
+    OpenAiResponses,
     /// Messages of Anthropic.
     AnthropicMessages,
 }

@@ -121,7 +121,7 @@ impl FileModelConfig {
         }
         let name = free_name(&**vault, &addition.name)?;
         let sent_as = match addition.format {
-            ModelFormat::OpenAiChat => "bearer",
+            ModelFormat::OpenAiChat | ModelFormat::OpenAiResponses => "bearer",
             ModelFormat::AnthropicMessages => "x-api-key",
         };
         Ok(SecretDraft { name, host: server.host, sent_as })
@@ -160,6 +160,7 @@ fn edited(file: &Path, addition: &ModelAddition, reference: Option<&str>) -> Res
         model: &addition.model,
         format: match addition.format {
             ModelFormat::OpenAiChat => "openai_chat",
+            ModelFormat::OpenAiResponses => "openai_responses",
             ModelFormat::AnthropicMessages => "anthropic_messages",
         },
         base_url: &addition.base_url,

@@ -15,8 +15,8 @@ use palyra_providers::detect::{
     explicit_selection, selected_model,
 };
 use palyra_providers::{
-    AnthropicMessagesConfig, AnthropicMessagesProvider, GuardLimits, OpenAiChatConfig, OpenAiChatProvider,
-    ProviderConfigError, ProviderEmbeddings, ResolveKeyError, Secret, guarded,
+    AnthropicMessagesConfig, AnthropicMessagesProvider, GuardLimits, OpenAiChatProvider, OpenAiConfig,
+    OpenAiResponsesProvider, ProviderConfigError, ProviderEmbeddings, ResolveKeyError, Secret, guarded,
 };
 use palyra_runtime::ModelDirectory;
 use palyra_types::ErrorCode;
@@ -88,7 +88,7 @@ pub(crate) enum ModelsError {
     /// The model for embeddings is not one of a provider that can make some.
     #[error(
         "{}: `{EMBEDDINGS_KEY}` is `{given}`, {why}; it takes {EMBEDDED_MODEL_NAME}, or provider/model of a configured \
-         provider with the format openai_chat",
+         provider with a format of OpenAI",
         origin.place()
     )]
     Embeddings { origin: ValueOrigin, given: String, why: &'static str },
@@ -263,7 +263,7 @@ fn embeddings_mistake(config: &Config, model: &EmbeddingModelName, names: &[Stri
     let provider = given.provider.as_str();
     let settings = config.providers().into_iter().find(|settings| settings.name == provider);
     let why = match settings.map(|settings| settings.format) {
-        Some(ProviderFormat::OpenAiChat) => return None,
+        Some(ProviderFormat::OpenAiChat | ProviderFormat::OpenAiResponses) => return None,
         Some(ProviderFormat::AnthropicMessages) => "and the format anthropic_messages has no embeddings",
         None if provider == BUILT_IN_PROVIDER => "and the built-in provider has no embeddings",
         // That of the environment speaks the same format.
@@ -321,7 +321,7 @@ impl SelectedServer {
             provider: ENVIRONMENT_PROVIDER.to_owned(),
             cause: error.into(),
         })?;
-        let mut wanted = OpenAiChatConfig::new(ENVIRONMENT_PROVIDER, &selection.base_url, key);
+        let mut wanted = OpenAiConfig::new(ENVIRONMENT_PROVIDER, &selection.base_url, key);
         wanted.gateways = sources.gateways.clone();
         let provider = OpenAiChatProvider::new(wanted).map_err(|cause| ModelsError::Provider {
             origin: variable(if cause == ProviderConfigError::Key { KEY_VARIABLE } else { SERVER_VARIABLE }),
@@ -445,12 +445,16 @@ fn adapter(
 ) -> Result<Arc<dyn ModelProvider>, ProviderConfigError> {
     let (name, base_url) = (&settings.name, &settings.base_url);
     Ok(match settings.format {
-        ProviderFormat::OpenAiChat => {
-            let mut wanted = OpenAiChatConfig::new(name, base_url, key);
+        ProviderFormat::OpenAiChat | ProviderFormat::OpenAiResponses => {
+            let mut wanted = OpenAiConfig::new(name, base_url, key);
             wanted.context_tokens = settings.context_tokens;
             wanted.images = settings.images;
             wanted.gateways = gateways.clone();
-            Arc::new(OpenAiChatProvider::new(wanted)?)
+            if settings.format == ProviderFormat::OpenAiChat {
+                Arc::new(OpenAiChatProvider::new(wanted)?)
+            } else {
+                Arc::new(OpenAiResponsesProvider::new(wanted)?)
+            }
         }
         ProviderFormat::AnthropicMessages => {
             let mut wanted = AnthropicMessagesConfig::new(name, base_url, key);

@@ -4,15 +4,20 @@
 //! handed back byte for byte, and classifying failures. Retries nothing, follows no redirect.
 //! Follows <https://platform.claude.com/docs/en/api/messages>, version 2023-06-01. Begin at [`provider`].
 
+use crate::wire_format::continuation::ContinuationForm;
+
 pub mod config;
 pub mod provider;
 
 mod render;
-mod continuation;
 pub(crate) mod assembly;
 mod usage;
 mod failure;
 mod models;
+
+/// The form in which reasoning is kept.
+const CONTINUATION: ContinuationForm =
+    ContinuationForm { name: "anthropic_messages/1", kept: &["thinking", "redacted_thinking"] };
 
 pub use config::{AnthropicMessagesConfig, ThinkingMode};
 pub use provider::AnthropicMessagesProvider;

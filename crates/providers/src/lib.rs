@@ -6,6 +6,8 @@
 //! Begin at [`OpenAiChatProvider`].
 
 pub mod openai_chat;
+pub mod openai_responses;
+pub mod openai_server;
 pub mod anthropic_messages;
 pub mod wire_format;
 pub mod guard;
@@ -25,7 +27,9 @@ pub mod untrusted;
 pub use anthropic_messages::{AnthropicMessagesConfig, AnthropicMessagesProvider};
 pub use guard::{GuardLimits, guarded};
 pub use key_reference::{KeyReference, ParseKeyReferenceError, ResolveKeyError};
-pub use openai_chat::{OpenAiChatConfig, OpenAiChatProvider};
+pub use openai_chat::OpenAiChatProvider;
+pub use openai_responses::OpenAiResponsesProvider;
+pub use openai_server::OpenAiConfig;
 pub use provider_embeddings::ProviderEmbeddings;
 pub use secret::Secret;
 pub use wire_format::{LinkPrivacy, ProviderConfigError, SecretHost, Timeouts, secret_host};

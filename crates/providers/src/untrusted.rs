@@ -4,6 +4,7 @@ use palyra_types::model::{ModelFailure, ModelPiece, ModelRef};
 
 use crate::anthropic_messages::assembly::MessageAssembly;
 use crate::openai_chat::assembly::ChatAssembly;
+use crate::openai_responses::assembly::ResponseAssembly;
 use crate::wire_format::answer_reader::{AnswerAssembly, AnswerReader, PieceQueue};
 
 /// What comes out of an answer, in order.
@@ -19,6 +20,12 @@ pub fn chat_completions<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> Piece
 #[must_use]
 pub fn messages<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> PieceResults {
     read(MessageAssembly::new(ModelRef::new("untrusted", "model")), chunks)
+}
+
+/// Reads an answer of a server that speaks Responses.
+#[must_use]
+pub fn responses<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> PieceResults {
+    read(ResponseAssembly::new(ModelRef::new("untrusted", "model")), chunks)
 }
 
 fn read<'a>(assembly: impl AnswerAssembly, chunks: impl IntoIterator<Item = &'a [u8]>) -> PieceResults {

@@ -23,5 +23,6 @@ pub(crate) mod windows;
 pub(crate) mod attachments;
 pub(crate) mod schema;
 pub(crate) mod names;
+pub(crate) mod continuation;
 
 pub use server::{LinkPrivacy, ProviderConfigError, SecretHost, Timeouts, secret_host};

@@ -1,7 +1,7 @@
-//! A model server for tests: real HTTP on 127.0.0.1, two wire formats, and every fault on demand.
+//! A model server for tests: real HTTP on 127.0.0.1, three wire formats, and every fault on demand.
 //!
-//! Speaks OpenAI Chat Completions (also as OpenRouter, vLLM, llama.cpp and Ollama speak it) and Anthropic
-//! Messages, told apart by path and headers. Owns the socket and a record of what was asked and which
+//! Speaks OpenAI Chat Completions (also as OpenRouter, vLLM, llama.cpp and Ollama speak it), OpenAI Responses and Anthropic
+//! Messages, by path and headers. Owns the socket and a record of what was asked and which
 //! connections were given up by the client. What is answered is a [`Reply`], chosen by a [`Behaviour`];
 //! how it goes wrong is a [`Fault`]. Checks requests as strictly as the vendors do: one that breaks their
 //! rules is refused and counted in [`ServerCounts::invalid`]. The vendors' own Python clients check this
@@ -21,6 +21,9 @@ mod refusal;
 mod image;
 mod chat;
 mod messages;
+mod responses;
+mod schema;
+mod signature;
 mod connection;
 mod http;
 

@@ -159,6 +159,13 @@ impl ModelRequest {
     pub fn offers_calls(&self) -> bool {
         !self.tools.is_empty() || self.client_tools.as_ref().is_some_and(|offer| !offer.tools.is_empty())
     }
+
+    /// Returns how its words are chosen, without the number of calls where there is nothing to call: servers refuse it then.
+    #[must_use]
+    pub fn usable_sampling(&self) -> SamplingOptions {
+        let calls_per_answer = self.sampling.calls_per_answer.filter(|_| self.offers_calls());
+        SamplingOptions { calls_per_answer, ..self.sampling.clone() }
+    }
 }
 
 impl ChatMessage {

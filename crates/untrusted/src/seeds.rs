@@ -27,6 +27,7 @@ pub fn of(target: &str) -> SeedFiles {
         "http_request" => requests(),
         "chat_completions" => named(&CHAT_COMPLETIONS),
         "messages" => named(&MESSAGES),
+        "responses" => named(&RESPONSES),
         "tool_arguments" => named(&TOOL_ARGUMENTS),
         "patch" => named(&PATCHES),
         "configuration" => configurations(),
@@ -220,6 +221,43 @@ const MESSAGES: [(&str, &str); 4] = [
     (
         "error",
         "\x08event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"busy\"}}\n\n",
+    ),
+];
+
+const RESPONSES: [(&str, &str); 5] = [
+    (
+        "text",
+        "\x09data: {\"type\":\"response.created\",\"response\":{\"id\":\"r1\",\"model\":\"g\"}}\n\n\
+         data: {\"type\":\"response.output_item.added\",\"output_index\":0,\"item\":{\"id\":\"m\",\
+         \"type\":\"message\"}}\n\ndata: {\"type\":\"response.output_text.delta\",\
+         \"output_index\":0,\"item_id\":\"m\",\"delta\":\"hello\"}\n\ndata: {\"type\":\"response.completed\",\
+         \"response\":{\"status\":\"completed\",\"usage\":{\"input_tokens\":3,\"output_tokens\":4}}}\n\n",
+    ),
+    (
+        "call",
+        "\x04data: {\"type\":\"response.output_item.added\",\"output_index\":0,\"item\":{\"id\":\"f\",\
+         \"type\":\"function_call\",\"call_id\":\"c\",\"name\":\"list_dir\"}}\n\ndata: {\"type\":\"response.function_call_arguments.delta\",\
+         \"output_index\":0,\"item_id\":\"f\",\"delta\":\"{\\\"path\\\":\\\".\\\"}\"}\n\n\
+         data: {\"type\":\"response.incomplete\",\"response\":{\"status\":\"incomplete\",\
+         \"incomplete_details\":{\"reason\":\"max_output_tokens\"}}}\n\n",
+    ),
+    (
+        "reasoning",
+        "\x07data: {\"type\":\"response.reasoning_summary_text.delta\",\"output_index\":0,\
+         \"item_id\":\"r\",\"delta\":\"hm\"}\n\ndata: {\"type\":\"response.output_item.done\",\
+         \"output_index\":0,\"item\":{\"id\":\"r\",\"type\":\"reasoning\",\"encrypted_content\":\"gA==\"}}\n\n\
+         data: {\"type\":\"response.output_text.delta\",\"delta\":\"a\"}\n\ndata: {\"type\":\"response.completed\",\
+         \"response\":{\"output\":[]}}\n\n",
+    ),
+    (
+        "document",
+        "\x06{\"id\":\"r3\",\"model\":\"g\",\"status\":\"completed\",\"output\":[{\"type\":\"message\",\
+         \"content\":[{\"type\":\"output_text\",\"text\":\"hi\"}]}]}",
+    ),
+    (
+        "error",
+        "\x08data: {\"type\":\"response.failed\",\"response\":{\"error\":{\"code\":\"server_error\",\
+         \"message\":\"busy\"}}}\n\n",
     ),
 ];
 

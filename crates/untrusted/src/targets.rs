@@ -22,13 +22,14 @@ use sha2::{Digest, Sha256};
 pub type FuzzTarget = fn(&[u8]);
 
 /// All targets by the name of their corpus.
-pub const ALL: [(&str, FuzzTarget); 9] = [
+pub const ALL: [(&str, FuzzTarget); 10] = [
     ("envelope", envelope),
     ("stored_entry", stored_entry),
     ("grpc_frame", grpc_frame),
     ("http_request", http_request),
     ("chat_completions", chat_completions),
     ("messages", messages),
+    ("responses", responses),
     ("tool_arguments", tool_arguments),
     ("patch", patch),
     ("configuration", configuration),
@@ -92,6 +93,11 @@ pub fn chat_completions(bytes: &[u8]) {
 /// An answer of a server that speaks Messages.
 pub fn messages(bytes: &[u8]) {
     answer(bytes, palyra_providers::untrusted::messages, palyra_providers::untrusted::messages);
+}
+
+/// An answer of a server that speaks Responses.
+pub fn responses(bytes: &[u8]) {
+    answer(bytes, palyra_providers::untrusted::responses, palyra_providers::untrusted::responses);
 }
 
 /// Whatever comes out does not depend on how the bytes were split, and ends exactly once. The first byte says where

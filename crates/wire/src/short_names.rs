@@ -37,7 +37,8 @@ mod tests {
     #[test]
     fn a_field_takes_each_name_but_that_of_the_unspecified_value() {
         let formats = v1::ModelFormat::SHORT_NAMES;
-        assert_eq!(must_be("format", formats), "`format` must be openai_chat or anthropic_messages");
+        let expect = "`format` must be openai_chat, openai_responses or anthropic_messages";
+        assert_eq!(must_be("format", formats), expect);
         assert_eq!(must_be("a", &["x", "y", "z"]), "`a` must be x, y or z");
         assert_eq!(must_be("a", &["x"]), "`a` must be x");
         for name in formats {

@@ -15,6 +15,8 @@ const BUILT_IN_PROVIDER: &str = "demo";
 pub enum ProviderFormat {
     /// OpenAI's Chat Completions.
     OpenAiChat,
+    /// OpenAI's Responses.
+    OpenAiResponses,
     /// Anthropic's Messages.
     AnthropicMessages,
 }
@@ -55,6 +57,7 @@ fn one(values: &ConfigLayer, name: &str) -> ProviderConfig {
         _ => None,
     };
     let format = match text("format").as_deref() {
+        Some("openai_responses") => ProviderFormat::OpenAiResponses,
         Some("anthropic_messages") => ProviderFormat::AnthropicMessages,
         _ => ProviderFormat::OpenAiChat,
     };
@@ -116,7 +119,7 @@ fn check_one(values: &ConfigLayer, name: &str, origin: &ValueOrigin) -> Result<(
     let field = |field: &str| values.get(&format!("providers.{name}.{field}"));
     if !matches!(field("base_url"), Some((ConfigValue::Text(text), _)) if !text.is_empty()) {
         let anthropic =
-            matches!(field("format"), Some((ConfigValue::Text(format), _)) if format != FORMATS[0]);
+            matches!(field("format"), Some((ConfigValue::Text(format), _)) if format == "anthropic_messages");
         let example = if anthropic { "\"https://api.anthropic.com\"" } else { schema::BASE_URL_EXAMPLE };
         let key = format!("providers.{name}.base_url");
         return Err(ConfigError::Missing { origin, key, example: example.to_owned() });

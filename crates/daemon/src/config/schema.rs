@@ -196,7 +196,7 @@ pub const SETTINGS: &[SettingSpec] = &[
         "embeddings.model",
         EMBEDDED_MODEL_NAME,
         "The model that makes vectors of texts for clients (docs/openai.md): palyra-embedded, which is part of the program, or \
-         provider/model of a provider with the format openai_chat.",
+         provider/model of a provider with a format of OpenAI.",
     ),
     at_start(text(
         "http.listen",
@@ -310,7 +310,7 @@ pub const SETTINGS: &[SettingSpec] = &[
 pub(super) const BASE_URL_EXAMPLE: &str = "\"https://api.openai.com/v1\"";
 
 /// The wire formats of providers.
-pub(super) const FORMATS: &[&str] = &["openai_chat", "anthropic_messages"];
+pub(super) const FORMATS: &[&str] = &["openai_chat", "openai_responses", "anthropic_messages"];
 
 /// The fields of a provider, below `providers.NAME`, in order of key.
 pub const PROVIDER_FIELDS: &[SettingSpec] = &[

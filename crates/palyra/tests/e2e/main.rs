@@ -52,6 +52,7 @@ mod drain_on_term;
 mod systemd_notices;
 mod config_providers;
 mod failover;
+mod responses_model;
 mod signed_thoughts;
 mod attachments;
 mod attention_watch;

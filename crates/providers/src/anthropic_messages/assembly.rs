@@ -10,10 +10,11 @@ use palyra_types::model::{
 use palyra_types::tool::ToolName;
 use serde_json::{Value, json};
 
-use super::continuation::{BlockKind, continuation};
+use super::CONTINUATION;
 use super::failure::ROWS;
 use super::usage::UsageCounts;
 use crate::wire_format::answer_reader::{AnswerAssembly, StreamFlow};
+use crate::wire_format::continuation::BlockKind;
 use crate::wire_format::failure::{failure, malformed, stream_failure};
 use crate::wire_format::names::{check_call, sign};
 
@@ -154,7 +155,7 @@ impl AnswerAssembly for MessageAssembly {
             finish,
             usage: self.counts.usage(),
             proposals,
-            continuation: continuation(&self.model, &places),
+            continuation: CONTINUATION.continuation(&self.model, &places),
         })
     }
 }

@@ -6,7 +6,8 @@ use futures::future::join_all;
 use palyra_ports::ModelProvider;
 use palyra_types::model::ModelName;
 
-use crate::openai_chat::{OpenAiChatConfig, OpenAiChatProvider};
+use crate::openai_chat::OpenAiChatProvider;
+use crate::openai_server::OpenAiConfig;
 use crate::wire_format::Timeouts;
 
 /// How long a server may take to tell its models.
@@ -68,7 +69,7 @@ pub async fn probe_servers(servers: Vec<LocalServer>) -> Vec<DetectedServer> {
 }
 
 async fn probe(server: LocalServer) -> Option<DetectedServer> {
-    let mut config = OpenAiChatConfig::new("probe", &server.base_url, None);
+    let mut config = OpenAiConfig::new("probe", &server.base_url, None);
     config.timeouts = Timeouts::all(PROBE_TIMEOUT);
     let provider = OpenAiChatProvider::new(config).ok()?;
     let models = tokio::time::timeout(PROBE_TIMEOUT, provider.models()).await.ok()?.ok()?;

@@ -8,7 +8,8 @@ use palyra_ports::ModelProvider;
 use palyra_types::model::{ModelFailure, ModelName};
 
 use crate::key_reference::KeyReference;
-use crate::openai_chat::{OpenAiChatConfig, OpenAiChatProvider};
+use crate::openai_chat::OpenAiChatProvider;
+use crate::openai_server::OpenAiConfig;
 use crate::wire_format::ProviderConfigError;
 
 /// The variable that selects a server.
@@ -66,7 +67,7 @@ pub fn explicit_selection(
     let value =
         |name: &str| environment.get(name).map(|value| value.trim()).filter(|value| !value.is_empty());
     let Some(base_url) = value(BASE_URL_VARIABLE) else { return Ok(None) };
-    OpenAiChatConfig::new("openai", base_url, None).check().map_err(SelectionError::BaseUrl)?;
+    OpenAiConfig::new("openai", base_url, None).check().map_err(SelectionError::BaseUrl)?;
     // `demo/...` and other providers' models are selected elsewhere; here the whole name is the server's.
     Ok(Some(ExplicitSelection {
         base_url: base_url.to_owned(),

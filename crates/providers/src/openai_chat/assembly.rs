@@ -12,9 +12,9 @@ use palyra_types::model::{
 use palyra_types::tool::ToolName;
 use serde_json::Value;
 
-use super::failure::ROWS;
 use super::plain::PlainEvent;
-use super::usage::usage;
+use crate::openai_server::failure::ROWS;
+use crate::openai_server::usage::usage;
 use crate::wire_format::answer_reader::{self, EventTaken, PieceQueue, StreamFlow};
 use crate::wire_format::failure::{malformed, stream_failure};
 use crate::wire_format::names::{check_call, sign};

@@ -3,17 +3,16 @@
 //! Invariant: equal requests give equal bytes, and what comes first changes least, so that a
 //! provider's prompt cache can serve it.
 
-use palyra_types::argument_meaning::without_meanings;
 use palyra_types::attachment::RenderedAttachment;
-use palyra_types::client_tool::{ClientTool, ClientToolChoice, ClientToolOffer};
-use palyra_types::model::{ChatMessage, ModelRequest, RenderedCall, ResponseFormat, ToolResultStatus};
+use palyra_types::client_tool::ClientToolOffer;
+use palyra_types::model::{ChatMessage, ModelRequest, RenderedCall, ResponseFormat};
 use palyra_types::sampling::{
     AnswerVerbosity, CallsPerAnswer, ReasoningEffort, SamplingNumber, SamplingOptions,
 };
-use palyra_types::tool::ToolSpec;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::openai_server::tools::{self, FunctionChoice, OfferedFunction};
 use crate::wire_format::attachments::{self, RenderedFile};
 use crate::wire_format::{names, schema};
 
@@ -135,7 +134,7 @@ pub(super) fn render(request: &ModelRequest, options: &RenderOptions) -> String 
         stream_options: StreamOptions { include_usage: true },
         temperature: sampling.temperature.map(SamplingNumber::value),
         tool_choice: request.client_tools.as_deref().and_then(tool_choice),
-        tools: request.tools.iter().map(tool).chain(client_tools(request)).collect(),
+        tools: tools::offered(&request.tools, request.client_tools.as_deref()).map(tool).collect(),
         top_p: sampling.top_p.map(SamplingNumber::value),
         verbosity: sampling.verbosity.map(AnswerVerbosity::as_str),
     };
@@ -173,12 +172,7 @@ fn message(message: &ChatMessage) -> Option<Value> {
             Some(json!({"role": "assistant", "content": content, "tool_calls": calls}))
         }
         ChatMessage::ToolResult { call, tool, text, status, delimiter } => {
-            let data = || delimiter.enclose(&names::allowed(tool.as_str()), text.expose());
-            let content = match status {
-                ToolResultStatus::Succeeded => data(),
-                ToolResultStatus::Failed => format!("The tool did not succeed:\n{}", data()),
-                ToolResultStatus::DeniedByPerson => text.expose().clone(),
-            };
+            let content = tools::result_text(tool, text.expose(), *status, delimiter);
             Some(json!({"role": "tool", "tool_call_id": call.0, "content": content}))
         }
     }
@@ -208,38 +202,16 @@ fn call(call: &RenderedCall) -> Value {
     })
 }
 
-fn tool(spec: &ToolSpec) -> Tool<'_> {
-    let name = names::allowed(spec.name.as_str());
-    let parameters = without_meanings(&spec.schema);
-    let function = FunctionSchema { description: &spec.description, name, parameters, strict: None };
-    Tool { function, r#type: "function" }
+fn tool(offered: OfferedFunction<'_>) -> Tool<'_> {
+    let OfferedFunction { name, description, parameters, strict } = offered;
+    Tool { function: FunctionSchema { description, name, parameters, strict }, r#type: "function" }
 }
 
-fn client_tools(request: &ModelRequest) -> impl Iterator<Item = Tool<'_>> {
-    let offered = request.client_tools.iter().flat_map(|offer| &offer.tools);
-    offered.map(|tool: &ClientTool| {
-        let function = FunctionSchema {
-            description: tool.description.expose(),
-            name: names::allowed(tool.name.expose()),
-            parameters: schema::of_client_tool(tool),
-            strict: tool.strict,
-        };
-        Tool { function, r#type: "function" }
-    })
-}
-
-/// Returns the choice where it is not the model's, which is what servers assume.
 fn tool_choice(offer: &ClientToolOffer) -> Option<Value> {
-    match offer.choice {
-        _ if offer.tools.is_empty() => None,
-        ClientToolChoice::Auto => None,
-        ClientToolChoice::None => Some("none".into()),
-        ClientToolChoice::Required => Some("required".into()),
-        ClientToolChoice::Tool(_) => {
-            let name = names::allowed(offer.chosen()?.name.expose());
-            Some(json!({"type": "function", "function": {"name": name}}))
-        }
-    }
+    Some(match tools::choice(offer)? {
+        FunctionChoice::Word(word) => word.into(),
+        FunctionChoice::Function(name) => json!({"type": "function", "function": {"name": name}}),
+    })
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ const REFUSALS_MAX: usize = 256;
 pub(crate) enum OptionalFeature {
     /// That the provider makes the answer fit a schema; otherwise the model is told to.
     Schema,
-    /// That the model reasons and shows it.
+    /// That the model reasons and shows it, or hands its reasoning out to have it back.
     Reasoning,
     /// That the answer ends at a cap; otherwise the run ends it.
     OutputCap,
@@ -55,10 +55,24 @@ impl OptionalFeature {
     /// What servers name when they refuse it, in lower case.
     fn signs(self) -> &'static [&'static str] {
         match self {
-            Self::Schema => {
-                &["output_config", "output_format", "response_format", "json_schema", "structured output"]
-            }
-            Self::Reasoning => &["thinking", "reasoning"],
+            Self::Schema => &[
+                "output_config",
+                "output_format",
+                "response_format",
+                "text.format",
+                "'text'",
+                "json_schema",
+                "structured output",
+            ],
+            Self::Reasoning => &[
+                "thinking",
+                "reasoning",
+                "'include'",
+                "`include`",
+                "include:",
+                "encrypted content",
+                "encrypted_content",
+            ],
             Self::OutputCap => &["max_tokens", "max_completion_tokens", "max_output_tokens"],
             Self::Temperature => &["temperature"],
             Self::TopP => &["top_p"],
@@ -66,7 +80,7 @@ impl OptionalFeature {
             Self::Stop => &["'stop'", "`stop`", "\"stop\"", "stop:", "supplied: stop", "stop_sequences"],
             Self::Seed => &["'seed'", "`seed`", "\"seed\"", "seed:", "supplied: seed"],
             // The member of some formats that holds it, where a server does not know that member.
-            Self::Effort => &["effort", "output_config:"],
+            Self::Effort => &["effort", "output_config:", "parameter: 'reasoning'", "supplied: reasoning"],
             Self::Verbosity => &["verbosity"],
             Self::CallsPerAnswer => &["parallel_tool_calls", "parallel_tool_use"],
         }
@@ -91,6 +105,11 @@ const OF_ONE_VALUE: &[&str] = &[
     "less than",
     "exceed",
     "supported values are",
+    "minimum",
+    // Of reasoning that was handed back.
+    "following item",
+    "could not be verified",
+    "decrypt",
 ];
 
 /// What models have refused.
@@ -201,6 +220,17 @@ mod tests {
             ("output_config.effort: unknown", Some(OptionalFeature::Effort), true),
             ("output_config: Extra inputs are not permitted", Some(OptionalFeature::Effort), true),
             ("output_config.format: unknown", Some(OptionalFeature::Schema), true),
+            ("Unknown parameter: 'include'.", Some(OptionalFeature::Reasoning), true),
+            ("Encrypted content is not supported with this model.", Some(OptionalFeature::Reasoning), true),
+            ("Unsupported parameter: 'reasoning.effort'", Some(OptionalFeature::Effort), true),
+            ("Unknown parameter: 'reasoning'.", Some(OptionalFeature::Effort), true),
+            ("Unsupported parameter: 'text.format'", Some(OptionalFeature::Schema), true),
+            ("The encrypted content gAAA... could not be verified.", Some(OptionalFeature::Reasoning), false),
+            (
+                "Item 'rs_1' of type 'reasoning' was provided without its required following item.",
+                Some(OptionalFeature::Reasoning),
+                false,
+            ),
             (
                 "Unsupported value: 'reasoning_effort' does not support 'max'. Supported values are: 'low'",
                 Some(OptionalFeature::Effort),

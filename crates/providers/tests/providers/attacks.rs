@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use palyra_ports::ModelProvider;
-use palyra_providers::{AnthropicMessagesConfig, OpenAiChatConfig, OpenAiChatProvider, Secret};
+use palyra_providers::{
+    AnthropicMessagesConfig, OpenAiChatProvider, OpenAiConfig, OpenAiResponsesProvider, Secret,
+};
 use palyra_testkit::model_server::{Behaviour, Dialect, ModelServer, Reply};
 use palyra_types::model::{ModelFailure, ModelFailureClass as Class};
 use std::sync::Arc;
@@ -17,8 +19,12 @@ fn with_long_key(subject: Subject, base_url: &str) -> Arc<dyn ModelProvider> {
     let key = Some(Secret::new(LONG_KEY));
     match subject.dialect() {
         Dialect::Chat => {
-            let config = OpenAiChatConfig::new("openai", base_url, key);
+            let config = OpenAiConfig::new("openai", base_url, key);
             Arc::new(OpenAiChatProvider::new(config).expect("a good configuration"))
+        }
+        Dialect::Responses => {
+            let config = OpenAiConfig::new("openai", base_url, key);
+            Arc::new(OpenAiResponsesProvider::new(config).expect("a good configuration"))
         }
         Dialect::Messages => messages_at(AnthropicMessagesConfig::new("anthropic", base_url, key)),
     }
@@ -49,7 +55,7 @@ async fn no_part_of_a_key_that_a_server_repeats_is_kept() {
             let behaviour = Behaviour::always(reply.clone()).with_key(LONG_KEY).with_models_reply(reply);
             let server = ModelServer::start(behaviour).await.expect("a port");
             let base = match subject.dialect() {
-                Dialect::Chat => server.base_url(),
+                Dialect::Chat | Dialect::Responses => server.base_url(),
                 Dialect::Messages => server.origin(),
             };
             let provider = with_long_key(subject, &base);
@@ -103,7 +109,7 @@ async fn heads_lists_and_codings_without_measure_are_failures() {
         let behaviour = behaviour.with_models_reply(Reply::raw("application/json", list.as_bytes()));
         let server = ModelServer::start(behaviour).await.expect("a port");
         let base = match subject.dialect() {
-            Dialect::Chat => server.base_url(),
+            Dialect::Chat | Dialect::Responses => server.base_url(),
             Dialect::Messages => server.origin(),
         };
         let listed = subject.at(&base, Duration::from_secs(20)).models().await;

@@ -94,7 +94,9 @@ async fn every_wire_format_conforms_bare_and_guarded() {
         let (server, provider) = subject.served(Behaviour::assistant(Duration::ZERO)).await;
         conforms(provider.as_ref(), &subject.model("test-model")).await;
         assert_eq!(server.counts().invalid, 0, "{subject:?}");
-        assert_eq!(server.requests()[1].body["max_tokens"], 100);
+        let asked = &server.requests()[1].body;
+        let cap = asked.get("max_tokens").or_else(|| asked.get("max_output_tokens"));
+        assert_eq!(cap, Some(&100.into()), "{subject:?}");
     }
 }
 
@@ -116,11 +118,18 @@ async fn a_guarded_demo_model_conforms() {
 
 #[tokio::test]
 async fn a_server_that_does_not_stream_conforms_too() {
-    let document = serde_json::json!({
+    let chat = serde_json::json!({
         "id": "x", "model": "m", "choices": [{"message": {"content": "Whole."}, "finish_reason": "stop"}],
     });
-    let reply = Reply::raw("application/json", document.to_string().as_bytes());
-    let (_server, provider) = Subject::Chat.served(Behaviour::always(reply)).await;
-    let given = read(provider.as_ref(), &Subject::Chat.request("Hi")).await;
-    assert_eq!((given.texts, given.end.expect("an answer").usage), (vec!["Whole.".to_owned()], None));
+    let part = serde_json::json!({"type": "output_text", "text": "Whole."});
+    let response = serde_json::json!({
+        "id": "x", "model": "m", "status": "completed",
+        "output": [{"type": "message", "role": "assistant", "content": [part]}],
+    });
+    for (subject, document) in [(Subject::Chat, chat), (Subject::Responses, response)] {
+        let reply = Reply::raw("application/json", document.to_string().as_bytes());
+        let (_server, provider) = subject.served(Behaviour::always(reply)).await;
+        let given = read(provider.as_ref(), &subject.request("Hi")).await;
+        assert_eq!((given.texts, given.end.expect("an answer").usage), (vec!["Whole.".to_owned()], None));
+    }
 }

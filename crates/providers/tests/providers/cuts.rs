@@ -10,6 +10,12 @@ use palyra_types::model::ModelFailureClass as Class;
 
 use crate::support::{Given, KEY, Subject, read};
 
+const FORMATS: [(Subject, &str); 3] = [
+    (Subject::Chat, "openai_chat"),
+    (Subject::Messages, "anthropic_messages"),
+    (Subject::Responses, "openai_responses"),
+];
+
 /// The recordings of a format, by name; documents are no streams.
 fn recordings(folder: &str) -> Vec<(String, Vec<u8>)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/recorded").join(folder);
@@ -33,7 +39,7 @@ fn places(stream: &[u8]) -> Vec<usize> {
 
 #[tokio::test]
 async fn a_connection_that_breaks_is_one_failure_and_never_an_answer() {
-    for (subject, folder) in [(Subject::Chat, "openai_chat"), (Subject::Messages, "anthropic_messages")] {
+    for (subject, folder) in FORMATS {
         let (server, provider) = subject.served(Behaviour::always(Reply::text("ok"))).await;
         let play = async |reply: Reply| -> Given {
             server.behave(Behaviour::always(reply).with_key(KEY));
@@ -58,12 +64,12 @@ async fn a_connection_that_breaks_is_one_failure_and_never_an_answer() {
         }
         assert_eq!(server.counts().invalid, 0);
     }
-    assert!(recordings("openai_chat").len() >= 10 && recordings("anthropic_messages").len() >= 9);
+    assert!(FORMATS.iter().all(|(_, folder)| recordings(folder).len() >= 9));
 }
 
 #[tokio::test]
 async fn a_server_that_falls_silent_anywhere_is_a_timeout() {
-    for (subject, folder) in [(Subject::Chat, "openai_chat"), (Subject::Messages, "anthropic_messages")] {
+    for (subject, folder) in FORMATS {
         let (_, stream) = recordings(folder).into_iter().next().expect("a recording");
         let place = places(&stream)[1];
         let (server, _) = subject.served(Behaviour::always(reply(&stream).cut_at(place, Cut::Silence))).await;

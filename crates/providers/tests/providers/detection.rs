@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use palyra_providers::detect::{
     LocalServer, SelectModelError, explicit_selection, probe_servers, selected_model,
 };
-use palyra_providers::{OpenAiChatConfig, OpenAiChatProvider};
+use palyra_providers::{OpenAiChatProvider, OpenAiConfig};
 use palyra_testkit::model_server::{Behaviour, ModelServer, Reply};
 
 fn local(name: &'static str, base_url: String) -> LocalServer {
@@ -38,7 +38,7 @@ async fn a_selection_without_a_model_takes_the_first_one() {
         let mut environment = BTreeMap::from([("OPENAI_BASE_URL".to_owned(), server.base_url())]);
         environment.extend(named.map(|name| ("PALYRA_MODEL".to_owned(), name.to_owned())));
         let selection = explicit_selection(&environment).expect("usable").expect("selected");
-        let config = OpenAiChatConfig::new("openai", &selection.base_url, None);
+        let config = OpenAiConfig::new("openai", &selection.base_url, None);
         let provider = OpenAiChatProvider::new(config).expect("usable");
         selected_model(&selection, &provider).await
     };

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use palyra_providers::{
-    AnthropicMessagesConfig, OpenAiChatConfig, OpenAiChatProvider, ProviderConfigError, Secret, Timeouts,
+    AnthropicMessagesConfig, OpenAiChatProvider, OpenAiConfig, OpenAiResponsesProvider, ProviderConfigError,
+    Secret, Timeouts,
 };
 use palyra_testkit::model_server::{Behaviour, ModelServer, Reply, Tear};
 use palyra_types::model::ModelFailureClass as Class;
@@ -55,10 +56,12 @@ async fn oddities_are_no_faults() {
             answer.proposals.iter().map(|call| call.arguments.expose().as_str()).collect();
         assert_eq!(arguments, [r#"{"path": "#, "{}"], "wrong arguments are the machine's to judge");
     }
-    let quiet = Reply::text("all well").without_usage();
-    let (_server, provider) = Subject::Chat.served(Behaviour::always(quiet)).await;
-    let answer = read(provider.as_ref(), &Subject::Chat.request("Hi")).await.end.expect("an answer");
-    assert_eq!(answer.usage, None);
+    for subject in [Subject::Chat, Subject::Responses] {
+        let quiet = Reply::text("all well").without_usage();
+        let (_server, provider) = subject.served(Behaviour::always(quiet)).await;
+        let answer = read(provider.as_ref(), &subject.request("Hi")).await.end.expect("an answer");
+        assert_eq!(answer.usage, None);
+    }
 }
 
 #[tokio::test]
@@ -123,14 +126,17 @@ async fn an_unwelcome_key_is_refused() {
 #[tokio::test]
 async fn no_configuration_shows_its_key() {
     let key = || Some(Secret::new(KEY));
-    let chat = OpenAiChatConfig::new("openai", "http://127.0.0.1:9/v1", key());
+    let chat = OpenAiConfig::new("openai", "http://127.0.0.1:9/v1", key());
     let messages = AnthropicMessagesConfig::new("anthropic", "http://127.0.0.1:9", key());
     assert!(!format!("{chat:?} {chat:#?} {messages:?} {messages:#?}").contains(KEY));
     for key in ["sk-\u{7f}canary", "sk\ncanary"] {
-        let config = OpenAiChatConfig::new("openai", "http://127.0.0.1:9/v1", Some(Secret::new(key)));
-        let error = OpenAiChatProvider::new(config).err().expect("no header can carry it");
-        assert_eq!(error, ProviderConfigError::Key);
-        assert!(!format!("{error:?} {error}").contains("canary"));
+        let config = OpenAiConfig::new("openai", "http://127.0.0.1:9/v1", Some(Secret::new(key)));
+        let responses = OpenAiResponsesProvider::new(config.clone()).err();
+        for error in [OpenAiChatProvider::new(config).err(), responses] {
+            let error = error.expect("no header can carry it");
+            assert_eq!(error, ProviderConfigError::Key);
+            assert!(!format!("{error:?} {error}").contains("canary"));
+        }
     }
 }
 

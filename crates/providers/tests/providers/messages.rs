@@ -28,7 +28,7 @@ async fn thinking_provider(behaviour: Behaviour) -> (ModelServer, Arc<dyn ModelP
 }
 
 /// Puts an answer and the results of its calls into the history.
-fn go_on(request: &mut ModelRequest, text: &str, answer: &RawModelAnswer) {
+pub(crate) fn go_on(request: &mut ModelRequest, text: &str, answer: &RawModelAnswer) {
     let at = request.messages.len();
     let id = |number: usize| CallId(format!("call_{at}_{number}"));
     let calls = answer.proposals.iter().enumerate();
@@ -134,10 +134,15 @@ async fn images_and_files_are_shown_at_both_formats() {
         given.end.expect("an answer");
         let seen = format!("You showed: image/png of {} bytes", PNG.len());
         assert_eq!(given.texts.concat(), seen, "{subject:?}");
-        let body = server.asked()[0].body["messages"].to_string();
+        let body = server.asked()[0].body[subject.conversation()].to_string();
         assert!(body.contains("b.zip") && body.contains("# C") && body.contains("text/markdown"));
         assert_eq!(server.counts().invalid, 0);
     }
+}
+
+/// Returns the schema that a body asks for, by the field of its format.
+fn wished_schema(body: &serde_json::Value) -> Option<&serde_json::Value> {
+    ["output_config", "response_format", "text"].iter().find_map(|field| body.get(*field))
 }
 
 fn with_schema(subject: Subject) -> ModelRequest {
@@ -161,13 +166,10 @@ async fn an_answer_is_made_to_fit_a_schema() {
 #[tokio::test]
 async fn a_server_that_does_not_know_schemas_is_told_in_words_from_then_on() {
     for subject in Subject::BARE {
-        let behaviour =
-            Behaviour::by(|body| match body.get("output_config").or(body.get("response_format")) {
-                Some(_) => {
-                    Reply::error(400, "invalid_request_error", "output_config / response_format: unknown")
-                }
-                None => Reply::text("{}"),
-            });
+        let behaviour = Behaviour::by(|body| match wished_schema(body) {
+            Some(_) => Reply::error(400, "invalid_request_error", "output_config / response_format: unknown"),
+            None => Reply::text("{}"),
+        });
         let (server, provider) = subject.served(behaviour).await;
         let request = with_schema(subject);
         assert!(provider.model_info(&request.model.model).capabilities.structured_output);
@@ -183,13 +185,12 @@ async fn a_server_that_does_not_know_schemas_is_told_in_words_from_then_on() {
 #[tokio::test]
 async fn one_schema_that_is_too_much_says_nothing_of_others() {
     for subject in Subject::BARE {
-        let behaviour =
-            Behaviour::by(|body| match body.get("output_config").or(body.get("response_format")) {
-                Some(_) => {
-                    Reply::error(400, "invalid_request_error", "Invalid schema for response_format 'answer'")
-                }
-                None => Reply::text("{}"),
-            });
+        let behaviour = Behaviour::by(|body| match wished_schema(body) {
+            Some(_) => {
+                Reply::error(400, "invalid_request_error", "Invalid schema for response_format 'answer'")
+            }
+            None => Reply::text("{}"),
+        });
         let (server, provider) = subject.served(behaviour).await;
         let request = with_schema(subject);
         for requests in [2, 4] {

@@ -37,7 +37,7 @@ async fn nothing_is_sent_before_the_first_poll() {
         read(provider.as_ref(), &subject.request("asked")).await.end.expect("an answer");
         let requests = server.requests();
         assert_eq!(requests.len(), 1);
-        assert!(requests[0].body["messages"].to_string().contains("asked"));
+        assert!(requests[0].body[subject.conversation()].to_string().contains("asked"));
     }
 }
 

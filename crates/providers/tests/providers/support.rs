@@ -6,8 +6,8 @@ use std::time::Duration;
 use futures::StreamExt;
 use palyra_ports::ModelProvider;
 use palyra_providers::{
-    AnthropicMessagesConfig, AnthropicMessagesProvider, GuardLimits, OpenAiChatConfig, OpenAiChatProvider,
-    Secret, Timeouts, guarded,
+    AnthropicMessagesConfig, AnthropicMessagesProvider, GuardLimits, OpenAiChatProvider, OpenAiConfig,
+    OpenAiResponsesProvider, Secret, Timeouts, guarded,
 };
 use palyra_testkit::FakeClock;
 use palyra_testkit::model_server::{Behaviour, Dialect, ModelServer};
@@ -56,31 +56,49 @@ fn tool(name: &str) -> ToolSpec {
 pub(crate) enum Subject {
     Chat,
     Messages,
+    Responses,
     GuardedChat,
     GuardedMessages,
+    GuardedResponses,
 }
 
 impl Subject {
-    pub(crate) const ALL: [Self; 4] = [Self::Chat, Self::Messages, Self::GuardedChat, Self::GuardedMessages];
-    pub(crate) const BARE: [Self; 2] = [Self::Chat, Self::Messages];
+    pub(crate) const ALL: [Self; 6] = [
+        Self::Chat,
+        Self::Messages,
+        Self::Responses,
+        Self::GuardedChat,
+        Self::GuardedMessages,
+        Self::GuardedResponses,
+    ];
+    pub(crate) const BARE: [Self; 3] = [Self::Chat, Self::Messages, Self::Responses];
 
     pub(crate) fn dialect(self) -> Dialect {
         match self {
             Self::Chat | Self::GuardedChat => Dialect::Chat,
             Self::Messages | Self::GuardedMessages => Dialect::Messages,
+            Self::Responses | Self::GuardedResponses => Dialect::Responses,
         }
     }
 
     /// Returns the name of a model at the subject.
     pub(crate) fn model(self, name: &str) -> String {
         match self.dialect() {
-            Dialect::Chat => format!("openai/{name}"),
+            Dialect::Chat | Dialect::Responses => format!("openai/{name}"),
             Dialect::Messages => format!("anthropic/{name}"),
         }
     }
 
     pub(crate) fn request(self, input: &str) -> ModelRequest {
         request(&self.model("m"), input)
+    }
+
+    /// Returns the member of a body that has the conversation.
+    pub(crate) fn conversation(self) -> &'static str {
+        match self.dialect() {
+            Dialect::Chat | Dialect::Messages => "messages",
+            Dialect::Responses => "input",
+        }
     }
 
     /// Makes a provider that waits so long for anything.
@@ -93,8 +111,12 @@ impl Subject {
         let key = Some(Secret::new(KEY));
         let bare: Arc<dyn ModelProvider> = match self.dialect() {
             Dialect::Chat => {
-                let config = OpenAiChatConfig { timeouts, ..OpenAiChatConfig::new("openai", base_url, key) };
+                let config = OpenAiConfig { timeouts, ..OpenAiConfig::new("openai", base_url, key) };
                 Arc::new(OpenAiChatProvider::new(config).expect("a good configuration"))
+            }
+            Dialect::Responses => {
+                let config = OpenAiConfig { timeouts, ..OpenAiConfig::new("openai", base_url, key) };
+                Arc::new(OpenAiResponsesProvider::new(config).expect("a good configuration"))
             }
             Dialect::Messages => {
                 let config = AnthropicMessagesConfig::new("anthropic", base_url, key);
@@ -102,8 +124,8 @@ impl Subject {
             }
         };
         match self {
-            Self::Chat | Self::Messages => bare,
-            Self::GuardedChat | Self::GuardedMessages => {
+            Self::Chat | Self::Messages | Self::Responses => bare,
+            Self::GuardedChat | Self::GuardedMessages | Self::GuardedResponses => {
                 guarded(bare, GuardLimits::default(), Arc::new(FakeClock::new()))
             }
         }

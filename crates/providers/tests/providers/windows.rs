@@ -1,7 +1,7 @@
 //! How large a model's window is: the configuration knows best, then the server, then the format.
 
 use palyra_ports::ModelProvider;
-use palyra_providers::{OpenAiChatConfig, OpenAiChatProvider};
+use palyra_providers::{OpenAiChatProvider, OpenAiConfig};
 use palyra_testkit::model_server::{Behaviour, ModelServer, Reply};
 use palyra_types::model::ModelName;
 
@@ -12,7 +12,7 @@ async fn a_window_is_the_configured_one_or_else_what_the_server_tells() {
         Behaviour::always(Reply::text("hello")).with_models_reply(Reply::raw("application/json", told));
     let server = ModelServer::start(behaviour).await.expect("a port");
     let [small, untold] = ["small", "untold"].map(ModelName::new);
-    let config = || OpenAiChatConfig::new("server", &server.base_url(), None);
+    let config = || OpenAiConfig::new("server", &server.base_url(), None);
 
     let provider = OpenAiChatProvider::new(config()).expect("a good configuration");
     let assumed = provider.model_info(&small).context_tokens;
@@ -21,7 +21,7 @@ async fn a_window_is_the_configured_one_or_else_what_the_server_tells() {
     assert_eq!(provider.model_info(&small).context_tokens, 8_192);
     assert_eq!(provider.model_info(&untold).context_tokens, assumed);
 
-    let configured = OpenAiChatConfig { context_tokens: Some(4_096), ..config() };
+    let configured = OpenAiConfig { context_tokens: Some(4_096), ..config() };
     let provider = OpenAiChatProvider::new(configured).expect("a good configuration");
     let listed = provider.models().await.expect("a list");
     assert!(listed.iter().all(|info| info.context_tokens == 4_096), "{listed:?}");

@@ -1,4 +1,4 @@
-//! A small assistant, for tests that need a model with some sense, in either dialect.
+//! A small assistant, for tests that need a model with some sense, in any dialect.
 
 use serde_json::{Value, json};
 
@@ -41,8 +41,10 @@ pub(super) fn assist(body: &Value) -> Reply {
 
 impl<'a> LastMessage<'a> {
     fn read(body: &'a Value) -> Self {
-        let last = body["messages"].as_array().and_then(|all| all.last()).unwrap_or(&Value::Null);
-        let content = &last["content"];
+        let all = body["messages"].as_array().or_else(|| body["input"].as_array());
+        let last = all.and_then(|all| all.last()).unwrap_or(&Value::Null);
+        let is_output = last["type"] == "function_call_output";
+        let content = if is_output { &last["output"] } else { &last["content"] };
         let blocks = content.as_array().map_or(&[][..], Vec::as_slice);
         let result = blocks.iter().rfind(|block| block["type"] == "tool_result");
         let text = said(result.map_or(content, |block| &block["content"]));
@@ -52,11 +54,13 @@ impl<'a> LastMessage<'a> {
         let thinking = body.pointer("/thinking/type").is_some_and(|kind| kind != "disabled");
         Self {
             text,
-            is_result: last["role"] == "tool" || result.is_some(),
+            is_result: last["role"] == "tool" || is_output || result.is_some(),
             images: image::seen(content),
             may_read: tools.iter().any(named),
-            schema: schema.or_else(|| body.pointer("/output_config/format/schema")),
-            thinks: thinking || body.get("reasoning_effort").is_some(),
+            schema: schema
+                .or_else(|| body.pointer("/output_config/format/schema"))
+                .or_else(|| body.pointer("/text/format/schema")),
+            thinks: thinking || body.get("reasoning_effort").or_else(|| body.get("reasoning")).is_some(),
         }
     }
 }

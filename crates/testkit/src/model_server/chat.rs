@@ -5,4 +5,3 @@ pub(super) mod events;
 pub(super) mod errors;
 pub(super) mod validate;
 pub(super) mod embeddings;
-mod schema;

@@ -11,9 +11,11 @@ pub enum Dialect {
     Chat,
     /// Anthropic Messages.
     Messages,
+    /// OpenAI Responses.
+    Responses,
 }
 
-/// Whose server a Chat Completions server is: they differ in errors and in the name of reasoning.
+/// Whose server one of OpenAI's formats is: they differ in errors and in the name of reasoning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Vendor {
     /// OpenAI; the strictest.
@@ -56,6 +58,8 @@ pub(super) struct ModelExchange {
     pub(super) streams: bool,
     /// Whether a stream of Chat Completions ends with usage.
     pub(super) wants_usage: bool,
+    /// Whether an answer of Responses comes with its reasoning, encrypted.
+    pub(super) wants_reasoning: bool,
     /// How many bytes the messages hold.
     pub(super) input_bytes: usize,
 }
@@ -64,6 +68,7 @@ impl ModelExchange {
     /// Reads a request.
     pub(super) fn read(dialect: Dialect, vendor: Vendor, number: usize, body: &Value) -> Self {
         let flag = |at: &str| body.pointer(at).and_then(Value::as_bool).unwrap_or(false);
+        let conversation = if dialect == Dialect::Responses { "input" } else { "messages" };
         Self {
             dialect,
             vendor,
@@ -71,7 +76,8 @@ impl ModelExchange {
             model: body.get("model").and_then(Value::as_str).unwrap_or_default().to_owned(),
             streams: flag("/stream"),
             wants_usage: flag("/stream_options/include_usage"),
-            input_bytes: body.get("messages").map_or(0, |messages| messages.to_string().len()),
+            wants_reasoning: body["include"].to_string().contains("reasoning.encrypted_content"),
+            input_bytes: body.get(conversation).map_or(0, |messages| messages.to_string().len()),
         }
     }
 }

@@ -46,10 +46,10 @@ pub(super) fn data_url(url: &str) -> Option<(&str, &str)> {
     url.strip_prefix("data:")?.split_once(";base64,")
 }
 
-/// Returns type and size of every image in a list of content blocks of either dialect.
+/// Returns type and size of every image in a list of content blocks of any dialect.
 pub(super) fn seen(content: &Value) -> Vec<(String, usize)> {
     let one = |block: &Value| {
-        let (media_type, data) = match block.pointer("/image_url/url").and_then(Value::as_str) {
+        let (media_type, data) = match block["image_url"]["url"].as_str().or(block["image_url"].as_str()) {
             Some(url) => data_url(url)?,
             None => {
                 (block.pointer("/source/media_type")?.as_str()?, block.pointer("/source/data")?.as_str()?)

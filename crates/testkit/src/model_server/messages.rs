@@ -7,4 +7,3 @@ pub(super) mod validate;
 mod conversation;
 mod blocks;
 mod verdict;
-mod signature;

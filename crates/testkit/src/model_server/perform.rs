@@ -1,6 +1,6 @@
 //! Puts answers and faults on the wire, in the dialect that was spoken.
 //!
-//! Words and refusals are the dialects' affair; what is broken below HTTP or JSON is broken here, for both
+//! Words and refusals are the dialects' affair; what is broken below HTTP or JSON is broken here, for all
 //! alike. Begin at [`answered`] and [`failed`].
 
 use super::act::{WireAction, WireReply, halve_last};
@@ -8,7 +8,7 @@ use super::answer::{Answer, AnswerFault, AnswerQuirk, Part, Tear};
 use super::exchange::{Dialect, ModelExchange};
 use super::fault::Fault;
 use super::refusal::pause_headers;
-use super::{chat, messages};
+use super::{chat, messages, responses};
 
 /// What a proxy or a login page sends.
 const PAGE: &str =
@@ -25,6 +25,7 @@ pub(super) fn answered(answer: &Answer, exchange: &ModelExchange) -> WireReply {
     let document = match exchange.dialect {
         Dialect::Chat => chat::wire::document(answer, exchange),
         Dialect::Messages => messages::wire::document(answer, exchange),
+        Dialect::Responses => responses::wire::document(answer, exchange),
     };
     acts.push(WireAction::Send(document.to_string().into_bytes()));
     match answer.trouble {
@@ -58,6 +59,7 @@ fn events(answer: &Answer, exchange: &ModelExchange) -> Vec<WireAction> {
     match exchange.dialect {
         Dialect::Chat => chat::events::events(answer, exchange),
         Dialect::Messages => messages::events::events(answer, exchange),
+        Dialect::Responses => responses::events::events(answer, exchange),
     }
 }
 
@@ -71,7 +73,7 @@ fn doubled(act: WireAction) -> Vec<WireAction> {
 /// Performs a refusal with a status, a code and words of the test's own.
 pub(super) fn refused(status: u16, code: &str, message: &str, exchange: &ModelExchange) -> WireReply {
     let body = match exchange.dialect {
-        Dialect::Chat => chat::errors::plain(exchange.vendor, status, code, message),
+        Dialect::Chat | Dialect::Responses => chat::errors::plain(exchange.vendor, status, code, message),
         Dialect::Messages => messages::errors::plain(exchange.number, code, message),
     };
     WireReply::whole(status, "application/json", body.to_string().into_bytes())
@@ -107,7 +109,7 @@ pub(super) fn failed(fault: Fault, exchange: &ModelExchange) -> WireReply {
 
 fn refusal(fault: Fault, exchange: &ModelExchange) -> WireReply {
     let (status, body, headers) = match exchange.dialect {
-        Dialect::Chat => chat::errors::refusal(fault, exchange),
+        Dialect::Chat | Dialect::Responses => chat::errors::refusal(fault, exchange),
         Dialect::Messages => messages::errors::refusal(fault, exchange),
     };
     let mut performance = WireReply::whole(status, "application/json", body.to_string().into_bytes());
@@ -143,6 +145,7 @@ fn within(fault: Fault, exchange: &ModelExchange, mut acts: Vec<WireAction>) -> 
             let (begin, more) = match exchange.dialect {
                 Dialect::Chat => chat::events::endless_call(exchange, FLOOD_BYTES),
                 Dialect::Messages => messages::events::endless_call(FLOOD_BYTES),
+                Dialect::Responses => responses::events::endless_call(FLOOD_BYTES),
             };
             acts.extend([WireAction::Send(begin), WireAction::Flood(more)]);
         }
@@ -159,6 +162,7 @@ fn within(fault: Fault, exchange: &ModelExchange, mut acts: Vec<WireAction>) -> 
         | Fault::ContentPolicy => acts.push(WireAction::Send(match exchange.dialect {
             Dialect::Chat => chat::errors::event(fault, exchange),
             Dialect::Messages => messages::errors::event(fault, exchange),
+            Dialect::Responses => responses::errors::event(fault, exchange),
         })),
     }
     acts
@@ -204,6 +208,7 @@ fn cut_json(exchange: &ModelExchange) -> String {
     let document = match exchange.dialect {
         Dialect::Chat => chat::wire::document(&Answer::default(), exchange),
         Dialect::Messages => messages::wire::document(&Answer::default(), exchange),
+        Dialect::Responses => responses::wire::document(&Answer::default(), exchange),
     };
     let text = document.to_string();
     text[..text.floor_char_boundary(text.len() / 2)].to_owned()

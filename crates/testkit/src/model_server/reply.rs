@@ -1,6 +1,6 @@
 //! What the server answers: pieces of an answer, pauses between them, and faults.
 //!
-//! One builder for both dialects: a reply takes its form when the request it answers is known.
+//! One builder for all dialects: a reply takes its form when the request it answers is known.
 //! Begin at [`Reply::text`], [`Reply::fault`] and [`Reply::raw`].
 
 use std::time::Duration;
@@ -110,13 +110,14 @@ impl Reply {
         self.part(Part::Text(text.to_owned()))
     }
 
-    /// Adds reasoning, in pieces of a word each. Anthropic's is signed, and wanted back as it is.
+    /// Adds reasoning, in pieces of a word each. That of Anthropic is signed, that of Responses is encrypted
+    /// as well, and both are wanted back as they are.
     #[must_use]
     pub fn thinking(self, text: &str) -> Self {
         text.split_inclusive(' ').fold(self, |reply, word| reply.part(Part::Thought(word.to_owned())))
     }
 
-    /// Adds reasoning that only the vendor can read; Anthropic alone has it.
+    /// Adds reasoning that only the vendor can read; Chat Completions has none.
     #[must_use]
     pub fn redacted_thinking(self, secret: &str) -> Self {
         self.part(Part::Redacted(secret.to_owned()))

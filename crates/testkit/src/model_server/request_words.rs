@@ -11,12 +11,14 @@ fn without_time(text: &str) -> &str {
 /// Takes the lines that say when a person's words were said out of a body, and returns them in order.
 pub(super) fn take_times(body: &mut Value) -> Vec<String> {
     let mut times = Vec::new();
-    let messages = body.get_mut("messages").and_then(Value::as_array_mut).into_iter().flatten();
+    let conversation = if body.get("messages").is_some() { "messages" } else { "input" };
+    let messages = body.get_mut(conversation).and_then(Value::as_array_mut).into_iter().flatten();
     for message in messages.filter(|message| message["role"] == "user") {
         match &mut message["content"] {
             Value::String(text) => take_time(text, &mut times),
             Value::Array(parts) => {
-                for part in parts.iter_mut().filter(|part| part["type"] == "text") {
+                let is_text = |part: &&mut Value| part["type"] == "text" || part["type"] == "input_text";
+                for part in parts.iter_mut().filter(is_text) {
                     if let Value::String(text) = &mut part["text"] {
                         take_time(text, &mut times);
                     }

@@ -4,7 +4,7 @@ use super::SeenRequest;
 use super::behaviour::Behaviour;
 use super::exchange::{Dialect, ModelExchange};
 use super::reply::Reply;
-use super::{chat, messages};
+use super::{chat, messages, responses};
 
 /// A reply, and what of the request it depends on.
 pub(super) struct RoutedReply {
@@ -18,7 +18,11 @@ pub(super) struct RoutedReply {
 pub(super) fn route(request: &SeenRequest, behaviour: &Behaviour, number: usize) -> RoutedReply {
     let path = request.path.split('?').next().unwrap_or_default();
     let is_messages = path.starts_with("/v1/messages") || request.header("anthropic-version").is_some();
-    let dialect = if is_messages { Dialect::Messages } else { Dialect::Chat };
+    let dialect = match path {
+        _ if is_messages => Dialect::Messages,
+        "/v1/responses" => Dialect::Responses,
+        _ => Dialect::Chat,
+    };
     let (reply, is_invalid) = match unwelcome(request, behaviour, dialect) {
         Some(refusal) => (refusal, false),
         None => match (request.method.as_str(), path) {
@@ -35,6 +39,10 @@ pub(super) fn route(request: &SeenRequest, behaviour: &Behaviour, number: usize)
                     None => (embeddings(request, behaviour), false),
                 }
             }
+            ("POST", "/v1/responses") => match responses::validate::complaint(&request.body) {
+                Some(complaint) => (Reply::error(400, "invalid_request_error", &complaint), true),
+                None => (behaviour.choose(&request.body), false),
+            },
             ("POST", "/v1/messages") => match messages::validate::complaint(request) {
                 Some(flaw) => (Reply::error(flaw.status, flaw.kind, &flaw.message), true),
                 None => (behaviour.choose(&request.body), false),
@@ -44,7 +52,7 @@ pub(super) fn route(request: &SeenRequest, behaviour: &Behaviour, number: usize)
     };
     let exchange = ModelExchange::read(dialect, behaviour.vendor(), number, &request.body);
     let request_id = match dialect {
-        Dialect::Chat => "x-request-id",
+        Dialect::Chat | Dialect::Responses => "x-request-id",
         Dialect::Messages => "request-id",
     };
     let reply = reply.header(request_id, &messages::errors::request_id(number));
@@ -54,7 +62,7 @@ pub(super) fn route(request: &SeenRequest, behaviour: &Behaviour, number: usize)
 fn unwelcome(request: &SeenRequest, behaviour: &Behaviour, dialect: Dialect) -> Option<Reply> {
     let key = behaviour.key()?;
     match dialect {
-        Dialect::Chat => {
+        Dialect::Chat | Dialect::Responses => {
             let is_known = request.authorization.as_deref() == Some(format!("Bearer {key}").as_str());
             (!is_known).then(|| Reply::error(401, "invalid_api_key", "Incorrect API key provided"))
         }
@@ -77,7 +85,7 @@ fn models(request: &SeenRequest, behaviour: &Behaviour, dialect: Dialect) -> Rep
         return reply.clone();
     }
     let list = match dialect {
-        Dialect::Chat => chat::wire::model_list(behaviour.models()),
+        Dialect::Chat | Dialect::Responses => chat::wire::model_list(behaviour.models()),
         Dialect::Messages => messages::wire::model_list(behaviour.models(), &request.path),
     };
     Reply::raw("application/json", list.to_string().as_bytes())
@@ -95,7 +103,7 @@ fn embeddings(request: &SeenRequest, behaviour: &Behaviour) -> Reply {
 
 fn not_found(dialect: Dialect) -> &'static str {
     match dialect {
-        Dialect::Chat => "not_found",
+        Dialect::Chat | Dialect::Responses => "not_found",
         Dialect::Messages => "not_found_error",
     }
 }

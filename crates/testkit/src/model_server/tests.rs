@@ -24,6 +24,7 @@ impl ReceivedResponse {
 
 const CHAT: &str = "/v1/chat/completions";
 const MESSAGES: &str = "/v1/messages";
+const RESPONSES: &str = "/v1/responses";
 
 async fn ask(server: &ModelServer, path: &str, body: &Value) -> std::io::Result<ReceivedResponse> {
     let mut stream = TcpStream::connect(server.address).await?;
@@ -64,6 +65,14 @@ fn hello(model: &str) -> Value {
     })
 }
 
+/// Returns the body that a path takes.
+fn hello_at(path: &str) -> Value {
+    if path == RESPONSES {
+        return json!({"model": "m", "input": [{"role": "user", "content": "Hello"}], "stream": true});
+    }
+    hello("m")
+}
+
 async fn served(behaviour: Behaviour) -> ModelServer {
     ModelServer::start(behaviour).await.expect("a port")
 }
@@ -99,19 +108,19 @@ async fn every_model_behaves_by_itself() {
 
 #[tokio::test]
 async fn a_body_is_cut_at_every_byte_and_may_come_byte_by_byte() {
-    for path in [CHAT, MESSAGES] {
+    for path in [CHAT, MESSAGES, RESPONSES] {
         let reply = || Reply::text("one").call("t", "{}");
         let server = served(Behaviour::always(reply())).await;
-        let whole = ask(&server, path, &hello("m")).await.expect("a reply");
+        let whole = ask(&server, path, &hello_at(path)).await.expect("a reply");
         let bytes = server.counts().body_bytes;
         assert!(whole.ended && whole.body.len() == bytes);
         // Ids number the replies; a server of its own gives the same again.
         let server = served(Behaviour::always(reply().in_chunks_of(1))).await;
-        assert_eq!(ask(&server, path, &hello("m")).await.expect("a reply"), whole);
+        assert_eq!(ask(&server, path, &hello_at(path)).await.expect("a reply"), whole);
         for at in 0..bytes {
             let (cut, ended) = if at % 2 == 0 { (Cut::Close, false) } else { (Cut::CleanEnd, true) };
             let server = served(Behaviour::always(reply().cut_at(at, cut))).await;
-            let heard = ask(&server, path, &hello("m")).await.expect("a reply");
+            let heard = ask(&server, path, &hello_at(path)).await.expect("a reply");
             assert_eq!((heard.body.as_slice(), heard.ended), (&whole.body[..at], ended));
         }
     }
@@ -119,15 +128,15 @@ async fn a_body_is_cut_at_every_byte_and_may_come_byte_by_byte() {
 
 #[tokio::test]
 async fn faults_happen_in_place_of_an_answer_and_behind_its_text() {
-    for path in [CHAT, MESSAGES] {
+    for path in [CHAT, MESSAGES, RESPONSES] {
         for fault in Fault::every() {
             let head = served(Behaviour::always(fault)).await;
             let within = served(Behaviour::always(Reply::text("one two").then(fault))).await;
             if matches!(fault, Fault::Silence | Fault::Stall | Fault::EndlessArguments) {
                 continue;
             }
-            let first = ask(&head, path, &hello("m")).await;
-            let second = ask(&within, path, &hello("m")).await;
+            let first = ask(&head, path, &hello_at(path)).await;
+            let second = ask(&within, path, &hello_at(path)).await;
             if fault.is_refusal() {
                 let first = first.expect("a refusal");
                 assert!(first.status >= 400 && first.ended && first.text().contains("error"), "{first:?}");
@@ -155,7 +164,7 @@ async fn a_shut_door_refuses_and_opens_again_at_the_same_address() {
 }
 
 #[tokio::test]
-async fn the_assistant_has_sense_in_both_dialects() {
+async fn the_assistant_has_sense_in_every_dialect() {
     let server = served(Behaviour::assistant(Duration::ZERO)).await;
     let png = "iVBORw0KGgo=";
     let source = json!({"type": "base64", "media_type": "image/png", "data": png});
@@ -167,6 +176,13 @@ async fn the_assistant_has_sense_in_both_dialects() {
         let heard = ask(&server, path, &body).await.expect("a reply");
         assert!(heard.text().contains("You showed: image/png of 8 bytes"), "{}", heard.text());
     }
+    let image =
+        json!({"type": "input_image", "image_url": format!("data:image/png;base64,{png}"), "detail": "auto"});
+    let mut body = hello_at(RESPONSES);
+    body["stream"] = json!(false);
+    body["input"][0]["content"] = json!([image, {"type": "input_text", "text": "What is it?"}]);
+    let heard = ask(&server, RESPONSES, &body).await.expect("a reply");
+    assert!(heard.text().contains("You showed: image/png of 8 bytes"), "{}", heard.text());
     let schema =
         json!({"type": "object", "properties": {"said": {"type": "string"}}, "additionalProperties": false});
     let mut body = hello("m");

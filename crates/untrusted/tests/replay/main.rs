@@ -75,6 +75,11 @@ fn answers_by_messages() {
 }
 
 #[test]
+fn answers_by_responses() {
+    replay("responses", MUTATED);
+}
+
+#[test]
 fn arguments_of_tools() {
     replay("tool_arguments", MUTATED);
 }

@@ -43,7 +43,7 @@ pub(crate) struct AddArgs {
     /// The model to use there [default: PALYRA_MODEL]
     #[arg(long)]
     model: Option<String>,
-    /// openai_chat [default] or anthropic_messages
+    /// openai_chat [default], openai_responses or anthropic_messages
     #[arg(long, value_enum, default_value_t, hide_possible_values = true, hide_default_value = true)]
     format: WireFormat,
     /// Where its key is: env:NAME, file:PATH or vault:NAME, never itself
@@ -75,6 +75,8 @@ enum WireFormat {
     #[default]
     #[value(name = "openai_chat")]
     OpenAiChat,
+    #[value(name = "openai_responses")]
+    OpenAiResponses,
     #[value(name = "anthropic_messages")]
     AnthropicMessages,
 }
@@ -83,6 +85,7 @@ impl WireFormat {
     fn name(self) -> &'static str {
         match self {
             Self::OpenAiChat => "openai_chat",
+            Self::OpenAiResponses => "openai_responses",
             Self::AnthropicMessages => "anthropic_messages",
         }
     }

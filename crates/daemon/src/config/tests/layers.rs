@@ -17,9 +17,11 @@ fn any_value(key: &'static str) -> BoxedStrategy<ConfigValue> {
             .prop_map(|set| ConfigValue::List(set.into_iter().collect()))
             .boxed(),
         "providers.local.images" => any::<bool>().prop_map(ConfigValue::Bool).boxed(),
-        "providers.local.format" => prop_oneof![Just("openai_chat"), Just("anthropic_messages")]
-            .prop_map(|text| ConfigValue::Text(text.to_owned()))
-            .boxed(),
+        "providers.local.format" => {
+            prop_oneof![Just("openai_chat"), Just("openai_responses"), Just("anthropic_messages")]
+                .prop_map(|text| ConfigValue::Text(text.to_owned()))
+                .boxed()
+        }
         "providers.local.base_url" => "https://[a-z]{1,5}".prop_map(ConfigValue::Text).boxed(),
         "listen.tcp" => (1_u16..).prop_map(|port| ConfigValue::Text(format!("127.0.0.1:{port}"))).boxed(),
         "limits.turns_max" => number(1, 10_000),

@@ -16,7 +16,8 @@ use palyra_types::tool::{
 };
 
 use super::*;
-use crate::anthropic_messages::continuation::{BlockKind, continuation};
+use crate::anthropic_messages::CONTINUATION;
+use crate::wire_format::continuation::BlockKind;
 
 fn manner() -> RenderOptions {
     RenderOptions { output_tokens: 32_000, thinking: ThinkingMode::ModelDecides, refused: Vec::new() }
@@ -222,7 +223,7 @@ fn interleaved(model: &str) -> Option<ProviderContinuation> {
         BlockKind::Kept(thought("two")),
         BlockKind::Call,
     ];
-    let kept = continuation(&ModelRef::new("p", model), &places)?;
+    let kept = CONTINUATION.continuation(&ModelRef::new("p", model), &places)?;
     let body = Redacted::cleaned(kept.body.into_exposed());
     Some(ProviderContinuation { model: kept.model, format: kept.format, body })
 }

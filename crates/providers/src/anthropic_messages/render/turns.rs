@@ -7,8 +7,9 @@ use palyra_types::model::{ChatMessage, ModelRequest, RenderedCall, ToolResultSta
 use serde_json::{Value, json};
 
 use super::mark;
-use crate::anthropic_messages::continuation::{BlockKind, places};
+use crate::anthropic_messages::CONTINUATION;
 use crate::wire_format::attachments::{self, RenderedFile};
+use crate::wire_format::continuation::{AnswerPart, laid_out};
 use crate::wire_format::names;
 
 /// What stands where the format wants a word and there is none.
@@ -98,8 +99,9 @@ impl RenderedTurns {
             }
             ChatMessage::Assistant { text: words, calls, continuation } => {
                 let kept = continuation.as_ref().filter(|_| reasoning == Reasoning::GoesBack);
-                let places = kept.map(|kept| places(kept, &request.model)).unwrap_or_default();
-                let blocks = answered(&places, words.expose(), calls);
+                let places = kept.map(|kept| CONTINUATION.places(kept, &request.model)).unwrap_or_default();
+                let parts = laid_out(&places, words.expose(), calls);
+                let blocks: Vec<Value> = parts.into_iter().filter_map(block).collect();
                 if !blocks.is_empty() {
                     self.of(TurnRole::Assistant).extend(blocks);
                 }
@@ -139,30 +141,12 @@ impl RenderedTurns {
     }
 }
 
-/// Lays out an answer as it once was: its text cut and its calls spread as the places say. Where they no
-/// longer fit, for a text may have been redacted, the reasoning still stands before and between the rest.
-fn answered(places: &[BlockKind], words: &str, calls: &[RenderedCall]) -> Vec<Value> {
-    let mut blocks = Vec::new();
-    let mut calls = calls.iter();
-    let mut rest = words;
-    let said: usize =
-        places.iter().map(|place| if let BlockKind::Text(bytes) = place { *bytes } else { 0 }).sum();
-    let fits = said == words.len();
-    for place in places {
-        match place {
-            BlockKind::Kept(block) => blocks.push(block.clone()),
-            BlockKind::Text(bytes) => {
-                let end = if fits { rest.floor_char_boundary(*bytes) } else { rest.len() };
-                let (part, behind) = rest.split_at(end);
-                push_text(part, &mut blocks);
-                rest = behind;
-            }
-            BlockKind::Call => blocks.extend(calls.next().map(call)),
-        }
+fn block(part: AnswerPart<'_>) -> Option<Value> {
+    match part {
+        AnswerPart::Kept(block) => Some(block.clone()),
+        AnswerPart::Text(words) => (!is_blank(words)).then(|| text(words)),
+        AnswerPart::Call(made) => Some(call(made)),
     }
-    push_text(rest, &mut blocks);
-    blocks.extend(calls.map(call));
-    blocks
 }
 
 fn call(call: &RenderedCall) -> Value {
@@ -181,12 +165,6 @@ fn shown(file: RenderedFile) -> Value {
         RenderedFile::Image { media_type, base64 } => json!({
             "type": "image", "source": {"type": "base64", "media_type": media_type, "data": base64},
         }),
-    }
-}
-
-fn push_text(words: &str, blocks: &mut Vec<Value>) {
-    if !is_blank(words) {
-        blocks.push(text(words));
     }
 }
 

@@ -6,9 +6,9 @@ use std::time::Duration;
 use palyra_types::Redacted;
 use palyra_types::client_tool::{ClientTool, ClientToolChoice, ClientToolOffer};
 use palyra_types::data_delimiter::DataDelimiter;
-use palyra_types::model::{CallId, ModelRef};
+use palyra_types::model::{CallId, ModelRef, ToolResultStatus};
 use palyra_types::tool::{
-    ApprovalRiskLevel, EffectContract, Parallelism, Taints, ToolCatalog, ToolConduct, ToolName,
+    ApprovalRiskLevel, EffectContract, Parallelism, Taints, ToolCatalog, ToolConduct, ToolName, ToolSpec,
 };
 
 use super::*;

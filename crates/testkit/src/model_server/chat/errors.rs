@@ -67,7 +67,7 @@ fn shaped(vendor: Vendor, refusal: &Refusal) -> Value {
 
 /// Says a fault in the words of the vendor; those who serve their own models know no accounts, and
 /// speak as OpenAI does where they would not refuse at all.
-fn said(fault: Fault, exchange: &ModelExchange) -> Refusal {
+pub(in crate::model_server) fn said(fault: Fault, exchange: &ModelExchange) -> Refusal {
     let own = match exchange.vendor {
         Vendor::OpenAi => None,
         Vendor::OpenRouter => open_router(fault, exchange),

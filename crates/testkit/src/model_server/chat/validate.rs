@@ -5,9 +5,9 @@
 
 use serde_json::Value;
 
-use super::schema::{self, is_name};
 use crate::model_server::exchange::Vendor;
 use crate::model_server::image::{ImageFlaw, MEDIA_TYPES, data_url, flaw};
+use crate::model_server::schema::{self, is_name};
 
 /// What OpenAI takes at the top level of a request.
 const FIELDS: [&str; 37] = [

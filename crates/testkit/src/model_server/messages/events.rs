@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::signature::{seal, sign};
 use super::wire::{Kind, begun, ending, kind_of, tool_use};
 use crate::model_server::act::WireAction;
 use crate::model_server::answer::{Answer, AnswerQuirk, Part};
 use crate::model_server::exchange::ModelExchange;
+use crate::model_server::signature::{seal, sign};
 
 /// Returns the stream of an answer, up to where it breaks.
 pub(in crate::model_server) fn events(answer: &Answer, exchange: &ModelExchange) -> Vec<WireAction> {

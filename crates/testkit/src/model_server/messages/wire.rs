@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::signature::{seal, sign};
 use crate::model_server::answer::{Answer, AnswerQuirk, Part, Stop, Tokens};
 use crate::model_server::exchange::ModelExchange;
+use crate::model_server::signature::{seal, sign};
 
 /// Makes the whole answer to a request that does not stream.
 pub(in crate::model_server) fn document(answer: &Answer, exchange: &ModelExchange) -> Value {
@@ -71,14 +71,14 @@ pub(super) fn tool_use(exchange: &ModelExchange, at: usize, tool: &str) -> Value
 
 /// What a block of content holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(in crate::model_server) enum Kind {
     Text,
     Thought,
     Redacted,
 }
 
 /// Returns the kind of block a piece belongs to; `None` for a wait.
-pub(super) fn kind_of(part: &Part) -> Option<(Kind, &str)> {
+pub(in crate::model_server) fn kind_of(part: &Part) -> Option<(Kind, &str)> {
     match part {
         Part::Text(text) => Some((Kind::Text, text)),
         Part::Thought(text) => Some((Kind::Thought, text)),
@@ -88,7 +88,7 @@ pub(super) fn kind_of(part: &Part) -> Option<(Kind, &str)> {
 }
 
 /// Joins neighbours of one kind into blocks; what is redacted stays apart.
-fn joined(parts: &[Part]) -> Vec<(Kind, String)> {
+pub(in crate::model_server) fn joined(parts: &[Part]) -> Vec<(Kind, String)> {
     let mut blocks: Vec<(Kind, String)> = Vec::new();
     for (kind, text) in parts.iter().filter_map(kind_of) {
         match blocks.last_mut() {

@@ -47,8 +47,8 @@ impl AddRequest {
         let mut variables = Vec::new();
         let mut key = args.key;
         let (name, mut base_url) = name_and_address(args.name, args.base_url)?;
-        // The variables speak of one server in one format.
-        let is_of_environment = base_url.is_none() && args.format == WireFormat::OpenAiChat;
+        // The variables name a server of OpenAI's formats.
+        let is_of_environment = base_url.is_none() && args.format != WireFormat::AnthropicMessages;
         let mut model = args.model;
         if is_of_environment && let Some(url) = set(BASE_URL_VARIABLE) {
             variables.push(BASE_URL_VARIABLE);

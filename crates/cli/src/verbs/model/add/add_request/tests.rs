@@ -53,6 +53,8 @@ fn what_is_named_nowhere_is_shown_as_a_whole_command() {
             "{words:?}: {message}"
         );
     }
+    let added = complete(&["--format", "openai_responses"], &[URL, MODEL, KEY]).unwrap();
+    assert_eq!((added.format, added.variables.len()), (WireFormat::OpenAiResponses, 3));
     let message = complete(&[], &[("OPENAI_BASE_URL", "http://a:canary@h/v1")]).unwrap_err();
     assert!(
         message.contains("PALYRA_MODEL is not set")

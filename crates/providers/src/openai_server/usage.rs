@@ -4,7 +4,7 @@ use palyra_types::model::{TokenUsage, UsageSource};
 use serde_json::Value;
 
 /// Reads a `usage` object; `None` when it says nothing.
-pub(super) fn usage(value: &Value) -> Option<TokenUsage> {
+pub(crate) fn usage(value: &Value) -> Option<TokenUsage> {
     let count = |pointers: &[&str]| pointers.iter().find_map(|at| value.pointer(at).and_then(Value::as_u64));
     let input_tokens = count(&["/prompt_tokens", "/input_tokens"]);
     let output_tokens = count(&["/completion_tokens", "/output_tokens"]);
@@ -13,13 +13,18 @@ pub(super) fn usage(value: &Value) -> Option<TokenUsage> {
     }
     let input_tokens = input_tokens.unwrap_or(0);
     let output_tokens = output_tokens.unwrap_or(0);
-    let cached = count(&["/prompt_tokens_details/cached_tokens", "/prompt_cache_hit_tokens"]).unwrap_or(0);
-    let reasoning = count(&["/completion_tokens_details/reasoning_tokens"]).unwrap_or(0);
+    let cached = count(&[
+        "/prompt_tokens_details/cached_tokens",
+        "/input_tokens_details/cached_tokens",
+        "/prompt_cache_hit_tokens",
+    ]);
+    let reasoning =
+        count(&["/completion_tokens_details/reasoning_tokens", "/output_tokens_details/reasoning_tokens"]);
     Some(TokenUsage {
         input_tokens,
-        cached_input_tokens: cached.min(input_tokens),
+        cached_input_tokens: cached.unwrap_or(0).min(input_tokens),
         output_tokens,
-        reasoning_tokens: reasoning.min(output_tokens),
+        reasoning_tokens: reasoning.unwrap_or(0).min(output_tokens),
         source: UsageSource::Reported,
     })
 }
@@ -47,6 +52,11 @@ mod tests {
         check(
             json!({"prompt_tokens": 9, "completion_tokens": 4, "prompt_cache_hit_tokens": 99}),
             Some((9, 9, 4, 0)),
+        );
+        check(
+            json!({"input_tokens": 9, "input_tokens_details": {"cached_tokens": 5}, "output_tokens": 4,
+                "output_tokens_details": {"reasoning_tokens": 3}, "total_tokens": 13}),
+            Some((9, 5, 4, 3)),
         );
         check(json!({"prompt_tokens": 9}), Some((9, 0, 0, 0)));
         check(json!({"prompt_tokens": 0, "completion_tokens": 0}), None);

@@ -4,7 +4,6 @@ use palyra_ports::GatewayTrail;
 use palyra_types::model::ProviderName;
 use reqwest::Url;
 
-use super::render::OutputCapField;
 use crate::secret::Secret;
 use crate::wire_format::server::{ProviderConfigError, Timeouts, base_url, below};
 
@@ -13,9 +12,9 @@ const CONTEXT_TOKENS: u64 = 32_768;
 /// The window of the models of OpenAI's own service, at least.
 const CONTEXT_TOKENS_OPENAI: u64 = 128_000;
 
-/// How to reach a server that speaks Chat Completions.
+/// How to reach a server that speaks Chat Completions or Responses.
 #[derive(Debug, Clone)]
-pub struct OpenAiChatConfig {
+pub struct OpenAiConfig {
     /// The operator's name for it.
     pub name: ProviderName,
     /// Where its API begins, such as `https://api.openai.com/v1`.
@@ -32,7 +31,7 @@ pub struct OpenAiChatConfig {
     pub gateways: GatewayTrail,
 }
 
-impl OpenAiChatConfig {
+impl OpenAiConfig {
     /// Makes a configuration with the usual limits.
     #[must_use]
     pub fn new(name: &str, base_url: &str, key: Option<Secret>) -> Self {
@@ -47,38 +46,54 @@ impl OpenAiChatConfig {
         }
     }
 
-    /// Says whether the address can be used, asking nobody.
+    /// Says whether the address can be used, without a network.
     ///
     /// # Errors
     /// [`ProviderConfigError`] when it cannot.
     pub fn check(&self) -> Result<(), ProviderConfigError> {
-        ServerAddresses::read(&self.base_url).map(drop)
+        ServerAddresses::read(&self.base_url, &[]).map(drop)
+    }
+}
+
+/// Whose service a server is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ServiceOwner {
+    /// OpenAI's own.
+    OpenAi,
+    /// Another's.
+    Other,
+}
+
+impl ServiceOwner {
+    /// Returns the window that is assumed of its models.
+    pub(crate) fn context_tokens(self) -> u64 {
+        match self {
+            Self::OpenAi => CONTEXT_TOKENS_OPENAI,
+            Self::Other => CONTEXT_TOKENS,
+        }
     }
 }
 
 /// The addresses of a server.
 #[derive(Debug, Clone)]
-pub(super) struct ServerAddresses {
-    pub(super) chat: Url,
-    pub(super) models: Url,
-    pub(super) embeddings: Url,
-    pub(super) cap: OutputCapField,
-    pub(super) context_tokens: u64,
-    pub(super) images: bool,
+pub(crate) struct ServerAddresses {
+    /// Where a model is asked.
+    pub(crate) answers: Url,
+    pub(crate) models: Url,
+    pub(crate) embeddings: Url,
+    pub(crate) owner: ServiceOwner,
 }
 
 impl ServerAddresses {
-    /// Reads a base URL.
-    pub(super) fn read(text: &str) -> Result<Self, ProviderConfigError> {
+    /// Reads a base URL, below which a model is asked at a path.
+    pub(crate) fn read(text: &str, answers: &[&str]) -> Result<Self, ProviderConfigError> {
         let base = base_url(text)?;
         let is_openai = base.host_str().is_some_and(|host| host.eq_ignore_ascii_case("api.openai.com"));
         Ok(Self {
-            chat: below(&base, &["chat", "completions"])?,
+            answers: below(&base, answers)?,
             models: below(&base, &["models"])?,
             embeddings: below(&base, &["embeddings"])?,
-            cap: if is_openai { OutputCapField::MaxCompletionTokens } else { OutputCapField::MaxTokens },
-            context_tokens: if is_openai { CONTEXT_TOKENS_OPENAI } else { CONTEXT_TOKENS },
-            images: is_openai,
+            owner: if is_openai { ServiceOwner::OpenAi } else { ServiceOwner::Other },
         })
     }
 }
@@ -95,8 +110,8 @@ mod tests {
             ("http://h", "http://h", ""),
             ("http://h/a?v=1#x", "http://h/a", "?v=1"),
         ] {
-            let found = ServerAddresses::read(base).expect("a base URL");
-            let found = [&found.chat, &found.models, &found.embeddings].map(Url::as_str);
+            let found = ServerAddresses::read(base, &["chat", "completions"]).expect("a base URL");
+            let found = [&found.answers, &found.models, &found.embeddings].map(Url::as_str);
             let expected =
                 ["chat/completions", "models", "embeddings"].map(|path| format!("{below}/{path}{query}"));
             assert_eq!(found, expected.each_ref().map(String::as_str), "{base}");
@@ -105,8 +120,9 @@ mod tests {
 
     #[test]
     fn openai_s_own_service_is_known() {
-        let read = |base: &str| ServerAddresses::read(base).expect("a base URL");
-        assert_eq!(read("https://api.openai.com/v1").cap, OutputCapField::MaxCompletionTokens);
-        assert_eq!(read("https://openrouter.ai/api/v1").cap, OutputCapField::MaxTokens);
+        let owner = |base: &str| ServerAddresses::read(base, &["responses"]).expect("a base URL").owner;
+        assert_eq!(owner("https://api.openai.com/v1"), ServiceOwner::OpenAi);
+        assert_eq!(owner("https://API.OpenAI.com/v1"), ServiceOwner::OpenAi);
+        assert_eq!(owner("https://openrouter.ai/api/v1"), ServiceOwner::Other);
     }
 }

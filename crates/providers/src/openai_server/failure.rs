@@ -1,4 +1,4 @@
-//! Classes for the errors that servers of this format report.
+//! Classes for the errors that servers of both formats report.
 //!
 //! The table grew from the error bodies of OpenAI, Azure, OpenRouter, vLLM, llama.cpp, Ollama, Groq, Mistral,
 //! DeepSeek, xAI and Google's compatible endpoint.
@@ -8,7 +8,7 @@ use palyra_types::model::ModelFailureClass;
 
 use crate::wire_format::failure::{FailureRow, FailureSign, Rows};
 
-pub(super) const ROWS: Rows = {
+pub(crate) const ROWS: Rows = {
     use FailureSign::{Any, Code, Words};
     use ModelFailureClass as Class;
     &[
@@ -36,6 +36,9 @@ pub(super) const ROWS: Rows = {
         FailureRow(0, 499, Code("data_inspection_failed"), Class::ContentPolicy),
         FailureRow(0, 499, Words("content management policy"), Class::ContentPolicy),
         FailureRow(0, 499, Words("safety system"), Class::ContentPolicy),
+        // A prompt that the service does not take for what it says; the code is Responses' own.
+        FailureRow(0, 499, Code("invalid_prompt"), Class::ContentPolicy),
+        FailureRow(0, 499, Words("usage policy"), Class::ContentPolicy),
         FailureRow(403, 403, Words("moderation"), Class::ContentPolicy),
         // Some say it with 400.
         FailureRow(0, 499, Words("incorrect api key"), Class::Auth),
@@ -58,7 +61,8 @@ pub(super) const ROWS: Rows = {
         FailureRow(0, 0, Words("does not have access"), Class::Permission),
         FailureRow(0, 0, Code("rate_limit"), Class::RateLimit),
         FailureRow(0, 0, Code("not_found"), Class::Permanent),
-        FailureRow(0, 0, Code("invalid_request"), Class::Permanent),
+        FailureRow(0, 0, Code("image"), Class::Permanent),
+        FailureRow(0, 0, Code("invalid_"), Class::Permanent),
         FailureRow(0, 0, Any, Class::Transient),
     ]
 };
@@ -97,6 +101,11 @@ mod tests {
         check(
             400,
             r#"{"error":{"message":"refused","code":"content_policy_violation"}}"#,
+            Class::ContentPolicy,
+        );
+        check(
+            400,
+            r#"{"error":{"message":"Invalid prompt: we've limited access to this content.","type":"invalid_request_error","code":"invalid_prompt"}}"#,
             Class::ContentPolicy,
         );
         check(402, "", Class::Quota);
@@ -158,6 +167,13 @@ mod tests {
         check(r#"{"error":{"message":"slow down","type":"rate_limit_error"}}"#, Class::RateLimit);
         check(r#"{"error":{"code":"context_length_exceeded"}}"#, Class::ContextExceeded);
         check(r#"{"error":"out of memory"}"#, Class::Transient);
+        check(r#"{"error":{"code":"rate_limit_exceeded","message":"slow down"}}"#, Class::RateLimit);
+        check(r#"{"error":{"code":"server_error","message":"sorry"}}"#, Class::Transient);
+        check(r#"{"error":{"code":"invalid_image_format","message":"no"}}"#, Class::Permanent);
+        check(
+            r#"{"error":{"code":"invalid_prompt","message":"flagged as potentially violating our usage policy"}}"#,
+            Class::ContentPolicy,
+        );
         check(r#"{"error":{"type":"invalid_request_error","message":"no"}}"#, Class::Permanent);
     }
 }

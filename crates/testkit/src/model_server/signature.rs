@@ -15,6 +15,23 @@ pub(super) fn sign(model: &str, thought: &str) -> String {
     format!("EqQB{:016x}+/{:016x}==", half(1), half(2))
 }
 
+/// Returns what stands for an encrypted text: as long and as random as the vendors' tokens, which begin with these letters.
+pub(super) fn token(model: &str, text: &str) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    const GROUPS: u64 = 40;
+    let hash = |salted: &dyn Fn(&mut DefaultHasher)| {
+        let mut hasher = DefaultHasher::new();
+        salted(&mut hasher);
+        hasher.finish()
+    };
+    let seed = hash(&|hasher| (model, text).hash(hasher));
+    let digits = (0..GROUPS).flat_map(|group| {
+        let bits = hash(&|hasher| (seed, group).hash(hasher));
+        (0..10).map(move |at| char::from(DIGITS[(bits >> (6 * at) & 63) as usize]))
+    });
+    format!("gAAAAABp{}==", digits.collect::<String>())
+}
+
 /// Seals what only the vendor may read.
 pub(super) fn seal(model: &str, secret: &str) -> String {
     let hidden: String = secret.bytes().map(|byte| format!("{:02x}", byte ^ 0x5a)).collect();
@@ -35,6 +52,9 @@ mod tests {
         assert_eq!(sign("m", "a"), sign("m", "a"));
         for other in [sign("m", "a "), sign("n", "a"), sign("m", "")] {
             assert_ne!(sign("m", "a"), other);
+        }
+        for other in [token("m", "a "), token("n", "a")] {
+            assert_ne!(token("m", "a"), other);
         }
         let sealed = seal("m", "hush");
         assert!(is_sealed("m", &sealed) && !sealed.contains("hush"));
