@@ -14,8 +14,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::tz::TimeZone;
-use palyra_journal_core::families::{memories, sessions};
+use palyra_journal_core::families::memories::MemoryPageQuery;
 use palyra_journal_core::family::QueryFamilies;
+use palyra_journal_core::families::{memories, sessions};
 use palyra_ports::search_memories::MemoryDemand;
 use palyra_ports::{AppendClass, NewEntry};
 use palyra_types::access::ActorIdentity;
@@ -166,10 +167,12 @@ impl MemoriesHandle {
         limit: usize,
     ) -> Result<MemoryPage, AdminError> {
         let limit = limit.clamp(1, PAGE_ITEMS_MAX);
-        let mut items = self.usable(caller.actor.principal).await?;
-        items
-            .retain(|item| filter.admits(&item.saved.scope) && before.is_none_or(|before| item.seq < before));
-        items.reverse();
+        let now = self.ports.clock.wall();
+        // One more says whether there is a further page.
+        let query = MemoryPageQuery { principal: caller.actor.principal, before, limit: limit + 1 };
+        let is_wanted = move |item: &MemoryRecord| item.is_usable(now) && filter.admits(&item.saved.scope);
+        let page = self.ports.families.query(move |rows, log| memories::page(rows, log, &query, is_wanted));
+        let mut items = page.await?;
         let has_more = items.len() > limit;
         items.truncate(limit);
         let next = items.last().filter(|_| has_more).map(|last| last.seq);
