@@ -6,6 +6,7 @@
 
 mod absolute_dates;
 mod for_tools;
+mod past_runs;
 
 pub mod memory_search;
 
@@ -15,8 +16,8 @@ use std::time::Duration;
 
 use jiff::tz::TimeZone;
 use palyra_journal_core::families::memories::MemoryPageQuery;
-use palyra_journal_core::family::QueryFamilies;
 use palyra_journal_core::families::{memories, sessions};
+use palyra_journal_core::family::QueryFamilies;
 use palyra_ports::search_memories::MemoryDemand;
 use palyra_ports::{AppendClass, NewEntry};
 use palyra_types::access::ActorIdentity;
