@@ -241,6 +241,7 @@ fn left_out_because(planned: &v1::ContextSourcePlan) -> &'static str {
     match planned.dropped_because() {
         v1::ContextDropReason::Unspecified => "",
         v1::ContextDropReason::Window => "the window is too small",
+        v1::ContextDropReason::Limit => "the limit of the source",
     }
 }
 

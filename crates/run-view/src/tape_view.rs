@@ -67,6 +67,7 @@ fn context_shown(requested: &v1::ModelRequested) -> String {
         let all = planned.kept.saturating_add(planned.dropped);
         let why = match planned.dropped_because() {
             v1::ContextDropReason::Window => "the window is too small",
+            v1::ContextDropReason::Limit => "the limit of the source",
             v1::ContextDropReason::Unspecified => "no reason given",
         };
         format!("; left out {} of {all} of {}: {why}", planned.dropped, name(planned))

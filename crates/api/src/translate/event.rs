@@ -252,10 +252,14 @@ fn planned_source(planned: &PlannedSource) -> v1::ContextSourcePlan {
         ContextSource::ProjectFiles => v1::ContextSource::ProjectFiles,
         ContextSource::Memory => v1::ContextSource::Memory,
         ContextSource::Summary => v1::ContextSource::Summary,
+        ContextSource::References => v1::ContextSource::References,
+        ContextSource::Preferences => v1::ContextSource::Preferences,
+        ContextSource::Channel => v1::ContextSource::Channel,
     };
     let because = match planned.dropped_because {
         None => v1::ContextDropReason::Unspecified,
         Some(DropReason::Window) => v1::ContextDropReason::Window,
+        Some(DropReason::Limit) => v1::ContextDropReason::Limit,
     };
     v1::ContextSourcePlan {
         source: source.into(),

@@ -111,9 +111,10 @@ stored_enum!(SummaryRefusal, SummaryRefusal,
     NoAnswer NotInForm TooLong PinMissing OpenCallMissing PlanItemMissing DecisionMissing DecisionInvented
     SourceTooLarge);
 stored_enum!(UsageSource, UsageSource, Reported Estimated);
-stored_enum!(DropReason, DropReason, Window);
+stored_enum!(DropReason, DropReason, Window Limit);
 stored_enum!(ContextSource, ContextSource,
-    Instructions Agent Skills Tools History Rounds Input ProjectRules ProjectFiles Memory Summary);
+    Instructions Agent Skills Tools History Rounds Input ProjectRules ProjectFiles Memory Summary References
+    Preferences Channel);
 stored_enum!(FinishReason, Finish, Stop Length ToolCalls ContentFilter Other);
 stored_enum!(ModelFailureClass, ModelFailureClass,
     Auth Permission RateLimit Quota Transient Permanent ContextExceeded ContentPolicy Malformed Network

@@ -379,6 +379,7 @@ impl RandomAppends {
             ContextSource::ProjectFiles,
             ContextSource::Memory,
             ContextSource::Summary,
+            ContextSource::References,
             ContextSource::Input,
         ];
         let row = |me: &mut Self, source| PlannedSource {
@@ -402,7 +403,7 @@ impl RandomAppends {
                 context: ContextPlan {
                     messages_kept: self.number(),
                     messages_dropped: self.number(),
-                    dropped_because: self.maybe(|_| DropReason::Window),
+                    dropped_because: self.maybe(|me| me.one_of(&[DropReason::Window, DropReason::Limit])),
                     oldest_seq: self.maybe(|me| Seq(me.below(3))),
                     tokens_estimated: self.entropy.next_u64(),
                     instructions_digest: self.digest(),
