@@ -9,6 +9,8 @@ use prost_types::Timestamp;
 
 use palyra_screen_text::{clean_line, count, span};
 
+use crate::recall_words::recall_reason;
+
 const WORDS_CHARS_MAX: usize = 200;
 
 /// Returns an entry's number and time, the beginning of its line.
@@ -19,6 +21,7 @@ pub(super) fn place(entry: &v1::TapeEntry) -> String {
 /// Returns the line of an entry of which a run itself shows nothing.
 pub(super) fn beside(event: &Event) -> Option<String> {
     let told = match event {
+        Event::RunStarted(started) => started.recall.as_ref().and_then(recall_reason)?,
         Event::ModelRequested(requested) => {
             let model = clean_line(&requested.model, WORDS_CHARS_MAX);
             format!("turn {}: asked {model}{}", requested.turn, context_shown(requested))
