@@ -11,6 +11,7 @@ use palyra_journal_core::family::QueryFamilies;
 use palyra_ports::{AppendClass, AppendError, NewEntry};
 use palyra_types::agent::{AgentProfile, AgentRecord, DEFAULT_AGENT_NAME, TOOLLESS_AGENT_NAME};
 use palyra_types::event::{AgentEvent, JournalEvent};
+use palyra_types::recall::RecallSwitch;
 use palyra_types::{AgentId, PrincipalId};
 use tokio::sync::{Mutex, watch};
 
@@ -64,6 +65,7 @@ impl AgentRegistry {
         for agent in agents.iter_mut().filter(|agent| is_erased(agent)) {
             // Nobody knows any more what it was allowed.
             agent.profile.tools = Some(Vec::new());
+            agent.profile.recall = Some(RecallSwitch::Off);
         }
         Ok(agents)
     }

@@ -6,6 +6,7 @@
 
 mod absolute_dates;
 mod for_tools;
+mod past_runs;
 
 pub mod memory_search;
 
@@ -14,6 +15,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::tz::TimeZone;
+use palyra_journal_core::families::memories::MemoryPageQuery;
 use palyra_journal_core::families::{memories, sessions};
 use palyra_journal_core::family::QueryFamilies;
 use palyra_ports::search_memories::MemoryDemand;
@@ -166,10 +168,12 @@ impl MemoriesHandle {
         limit: usize,
     ) -> Result<MemoryPage, AdminError> {
         let limit = limit.clamp(1, PAGE_ITEMS_MAX);
-        let mut items = self.usable(caller.actor.principal).await?;
-        items
-            .retain(|item| filter.admits(&item.saved.scope) && before.is_none_or(|before| item.seq < before));
-        items.reverse();
+        let now = self.ports.clock.wall();
+        // One more says whether there is a further page.
+        let query = MemoryPageQuery { principal: caller.actor.principal, before, limit: limit + 1 };
+        let is_wanted = move |item: &MemoryRecord| item.is_usable(now) && filter.admits(&item.saved.scope);
+        let page = self.ports.families.query(move |rows, log| memories::page(rows, log, &query, is_wanted));
+        let mut items = page.await?;
         let has_more = items.len() > limit;
         items.truncate(limit);
         let next = items.last().filter(|_| has_more).map(|last| last.seq);

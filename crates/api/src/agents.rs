@@ -88,6 +88,7 @@ impl OperationHandlers {
             instructions: message.instructions.map(Into::into),
             model,
             tools,
+            recall: translate::recall_change(message.recall)?,
             workspace_roots: folders.map(|folders| folders.paths.into_iter().map(PathBuf::from).collect()),
         })
     }

@@ -8,11 +8,13 @@ use palyra_wire::v1::{
     ArchiveSessionRequest, ArchiveSessionResponse, CleanupSessionRequest, CleanupSessionResponse,
     ListSessionsRequest, ListSessionsResponse, RenameSessionRequest, RenameSessionResponse,
     ResolveSessionRequest, ResolveSessionResponse, RestoreSessionRequest, RestoreSessionResponse, Session,
+    SetSessionRecallRequest, SetSessionRecallResponse,
 };
 
 use crate::api_error::ApiError;
 use crate::operations::OperationHandlers;
 use crate::translate;
+use crate::translate::InvalidValue;
 
 impl OperationHandlers {
     /// Answers `ResolveSession`.
@@ -72,6 +74,18 @@ impl OperationHandlers {
         let session = translate::id("session_id", session_id)?;
         let record = self.state.sessions.change(caller, session, change).await?;
         Ok(Some(translate::session(&record)))
+    }
+
+    /// Answers `SetSessionRecall`.
+    pub async fn set_session_recall(
+        &self,
+        caller: Caller,
+        message: SetSessionRecallRequest,
+    ) -> Result<SetSessionRecallResponse, ApiError> {
+        let said = translate::recall_change(message.recall)?;
+        let recall = said.ok_or(InvalidValue::new("recall", "on, off or inherit"))?;
+        let session = self.change(caller, &message.session_id, SessionChange::SetRecall(recall)).await?;
+        Ok(SetSessionRecallResponse { session })
     }
 
     /// Answers `CleanupSession`.

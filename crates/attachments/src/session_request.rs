@@ -6,6 +6,7 @@ use std::sync::Arc;
 use palyra_types::approval::ApproverPresence;
 use palyra_types::client_tool::{ClientCallSpan, ClientToolOffer};
 use palyra_types::model::{ModelRef, ResponseFormat};
+use palyra_types::recall::RecallSwitch;
 use palyra_types::run::{InputDelivery, UserInput};
 use palyra_types::sampling::SamplingOptions;
 use palyra_types::session::OrchestratorSessionRecord;
@@ -71,6 +72,8 @@ pub enum SessionChange<T = Content<String>> {
     Archive,
     /// It takes input again.
     Restore,
+    /// It says itself whether its runs are given items of memory unasked; `None` leaves that to wider levels.
+    SetRecall(Option<RecallSwitch>),
 }
 
 /// A new input.

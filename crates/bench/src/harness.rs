@@ -209,6 +209,14 @@ impl Workspaces for OneWorkspace {
     ) -> Result<WorkspaceChoice, WorkspaceError> {
         Ok(WorkspaceChoice { root: self.0.clone(), note: None })
     }
+
+    fn look(
+        &self,
+        wanted: Option<&Content<std::path::PathBuf>>,
+        session: SessionRef,
+    ) -> Result<WorkspaceChoice, WorkspaceError> {
+        self.choose(wanted, session)
+    }
 }
 
 /// Runs a future on a runtime of one thread, as the counts need it.

@@ -275,6 +275,8 @@ function sendDraft(form, textarea) {
   document.addEventListener("daemon-answers", again);
   setInterval(again, 5_000);
   form.addEventListener("submit", (event) => {
+    // What the references cost is another page.
+    if (event.submitter?.hasAttribute("formaction")) return;
     event.preventDefault();
     send();
   });

@@ -12,9 +12,9 @@ use palyra_wire::v1;
 
 use crate::answer_delay::{SHOWN_FIELD, is_early};
 use crate::forms::FormFields;
-use crate::paths::{ADD_MODEL_PATH, START_PATH};
+use crate::paths::{ADD_MODEL_PATH, SEND_PATH, START_PATH};
 use crate::screen_call::ScreenCall;
-use crate::screens::SAVE_MEMORY_PATH;
+use crate::screens::{SAVE_MEMORY_PATH, recall_choice};
 
 /// Answers a form with the path of the page to show next.
 pub(crate) type PerformAction =
@@ -76,6 +76,13 @@ pub(crate) const ACTIONS: &[ConsoleAction] = &[
         refused: RefusedForm::Reason,
     },
     ConsoleAction {
+        path: "/console/sessions/{session_id}/recall",
+        title: "Not changed",
+        operation: "SetSessionRecall",
+        perform: |call, fields| set_recall(call, fields).boxed(),
+        refused: RefusedForm::Reason,
+    },
+    ConsoleAction {
         path: "/console/runs/{run_id}/revise",
         title: "Not sent",
         operation: "StartRun",
@@ -118,7 +125,7 @@ pub(crate) const ACTIONS: &[ConsoleAction] = &[
         refused: RefusedForm::Reason,
     },
     ConsoleAction {
-        path: "/console/runs/{run_id}/send",
+        path: SEND_PATH,
         title: "Not sent",
         operation: "SendInput",
         perform: |call, fields| send(call, fields).boxed(),
@@ -183,6 +190,14 @@ async fn revert_compaction(call: Arc<ScreenCall>) -> Result<String, ApiError> {
     let session_id = call.param("session_id");
     let compaction = call.param("compaction").parse().unwrap_or_default();
     call.call(v1::RevertCompactionRequest { session_id: session_id.clone(), compaction }).await?;
+    Ok(format!("/console/sessions/{session_id}"))
+}
+
+async fn set_recall(call: Arc<ScreenCall>, fields: FormFields) -> Result<String, ApiError> {
+    let session_id = call.param("session_id");
+    let recall = recall_choice(&fields.text("recall"))
+        .ok_or_else(|| ApiError::invalid_argument("`recall` is on, off or inherit"))?;
+    call.call(v1::SetSessionRecallRequest { session_id: session_id.clone(), recall: recall.into() }).await?;
     Ok(format!("/console/sessions/{session_id}"))
 }
 

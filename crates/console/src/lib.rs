@@ -9,6 +9,7 @@
 mod routes;
 mod paths;
 mod proof_data;
+mod reference_preview;
 mod login;
 mod forms;
 mod answer_delay;

@@ -14,6 +14,10 @@ pub(crate) const USAGE_EXPORT_PATH: &str = "/console/usage/export";
 pub(crate) const ATTENTION_PATH: &str = "/console/events";
 /// Begins a conversation.
 pub(crate) const START_PATH: &str = "/console/chat/start";
+/// Continues a conversation with a message to its newest run.
+pub(crate) const SEND_PATH: &str = "/console/runs/{run_id}/send";
+/// What is behind the path of a form that sends a message, for what its references cost.
+pub(crate) const PREVIEW_SUFFIX: &str = "/preview";
 /// Models and their servers.
 pub(crate) const MODELS_PATH: &str = "/console/models";
 /// Adds a server of models.

@@ -25,10 +25,11 @@ use crate::page::{bare_page, page};
 use crate::page_parts::refusal_body;
 use crate::page_response::{html_response, refusal_status, see_other};
 use crate::paths::{
-    ASKED_PATH, ATTENTION_PATH, CONSISTENCY_PATH, ENTRY_PROOF_PATH, HOME_PATH, RUN_EVENTS_PATH,
-    RUN_EXPORT_PATH, SIGN_OUT_PATH, USAGE_EXPORT_PATH,
+    ASKED_PATH, ATTENTION_PATH, CONSISTENCY_PATH, ENTRY_PROOF_PATH, HOME_PATH, PREVIEW_SUFFIX,
+    RUN_EVENTS_PATH, RUN_EXPORT_PATH, SEND_PATH, SIGN_OUT_PATH, START_PATH, USAGE_EXPORT_PATH,
 };
 use crate::proof_data::{consistency, entry};
+use crate::reference_preview::preview_page;
 use crate::run_export::run_export;
 use crate::screen_call::{ConsoleServices, PageSession, ScreenCall, ScreenTarget, SignedIn};
 use crate::screens::{SCREENS, ScreenSpec, asked_fragment};
@@ -63,6 +64,9 @@ fn router(services: &Arc<ConsoleServices>) -> Router {
     for action in ACTIONS {
         router = router.route(action.path, action_route(Arc::clone(services), action));
     }
+    for form in [START_PATH, SEND_PATH] {
+        router = router.route(&format!("{form}{PREVIEW_SUFFIX}"), preview_route(Arc::clone(services)));
+    }
     router
         .route(RUN_EVENTS_PATH, run_events_route(Arc::clone(services)))
         .route(ATTENTION_PATH, attention_route(Arc::clone(services)))
@@ -89,6 +93,10 @@ fn screen_route(services: Arc<ConsoleServices>, screen: &'static ScreenSpec) -> 
 
 fn action_route(services: Arc<ConsoleServices>, action: &'static ConsoleAction) -> MethodRouter {
     post(async move |params: RawPathParams, request: Request| act(services, action, &params, request).await)
+}
+
+fn preview_route(services: Arc<ConsoleServices>) -> MethodRouter {
+    post(async move |params: RawPathParams, request: Request| preview(services, &params, request).await)
 }
 
 fn link_route(services: Arc<ConsoleServices>) -> MethodRouter {
@@ -203,6 +211,26 @@ async fn act(
             let body = render(&call, &fields, &refusal);
             html_response(refusal_status(&refusal), page(action.title, "", &signed_in(&call), &body))
         }
+    }
+}
+
+/// Answers the form of a message with what its references cost. The token of the form is the one for its sending.
+async fn preview(services: Arc<ConsoleServices>, params: &RawPathParams, request: Request) -> Response {
+    let call = match call_of(services, params, &request) {
+        Some(Ok(call)) => call,
+        Some(Err(refusal)) => return bare_refusal(&refusal),
+        None => return login::sign_in_needed(),
+    };
+    let title = "What the references cost";
+    let path = call.target.path.strip_suffix(PREVIEW_SUFFIX).unwrap_or_default().to_owned();
+    let (parts, body) = request.into_parts();
+    let shown = match read_form(&parts.headers, body, call.session.cookie.expose(), &path).await {
+        Ok(fields) => preview_page(&call, &fields, &path).await,
+        Err(refusal) => Err(refusal),
+    };
+    match shown {
+        Ok(body) => html_response(StatusCode::OK, page(title, "", &signed_in(&call), &body)),
+        Err(refusal) => refused_page(title, "", &call, &refusal),
     }
 }
 

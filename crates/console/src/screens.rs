@@ -31,7 +31,8 @@ use futures::future::BoxFuture;
 use maud::Markup;
 use palyra_api::ApiError;
 
-pub(crate) use conversation::asked_fragment;
+pub(crate) use chat::{InputForm, input_form};
+pub(crate) use conversation::{asked_fragment, recall_choice};
 pub(crate) use memory::SAVE_PATH as SAVE_MEMORY_PATH;
 pub(crate) use models::{AddModelForm, add_model_request};
 

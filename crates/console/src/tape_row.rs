@@ -141,7 +141,10 @@ fn row(seq: u32, classes: &str, body: &Markup) -> Markup {
 
 fn content_of(event: &Event) -> RowContent {
     match event {
-        Event::RunStarted(started) => spoken(said(&started.input, &started.attachments)),
+        Event::RunStarted(started) => spoken(html! {
+            (said(&started.input, &started.attachments))
+            (recall_line(started))
+        }),
         Event::InputReceived(input) => spoken(said(&input.input, &input.attachments)),
         Event::ModelText(text) => RowContent { body: html! { (clean_text(&text.text)) }, classes: "piece" },
         Event::RunFinished(finished) => spoken(finish(finished)),
@@ -241,6 +244,7 @@ fn left_out_because(planned: &v1::ContextSourcePlan) -> &'static str {
     match planned.dropped_because() {
         v1::ContextDropReason::Unspecified => "",
         v1::ContextDropReason::Window => "the window is too small",
+        v1::ContextDropReason::Limit => "the limit of the source",
     }
 }
 
@@ -298,6 +302,18 @@ fn said(input: &str, files: &[v1::AttachmentInfo]) -> Markup {
     html! {
         div.text { strong { "You: " } (clean_text(input)) }
         @if !names.is_empty() { div.muted { "With " (names.join(", ")) "." } }
+    }
+}
+
+/// Says who decided about items of memory; nothing where recall is off because nothing turned it on.
+fn recall_line(started: &v1::RunStarted) -> Markup {
+    let Some(setting) = &started.recall else { return html! {} };
+    let is_default =
+        setting.switch() == v1::RecallSwitch::Off && setting.level() == v1::RecallLevel::Configuration;
+    html! {
+        @if !is_default {
+            div.muted { "Recall of memory is " (setting.switch().short_name()) ", by the " (setting.level().short_name()) "." }
+        }
     }
 }
 

@@ -6,7 +6,9 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
+use palyra_context::plan::SourceRule;
 use palyra_context::prompt::{PastRun, PromptInputs, RequestSegment, assemble};
+use palyra_context::sources::source_rules;
 use palyra_types::event::ContextSource;
 use palyra_types::model::ChatMessage;
 use palyra_types::{Redacted, Seq};
@@ -35,19 +37,19 @@ fn history() -> Vec<PastRun> {
         .collect()
 }
 
-fn inputs(history: &[PastRun], window_tokens: u64) -> PromptInputs<'_> {
+fn inputs<'a>(history: &'a [PastRun], rules: &'a [SourceRule], window_tokens: u64) -> PromptInputs<'a> {
     let mut segments = vec![
         RequestSegment::outside(ContextSource::Instructions, INSTRUCTIONS_BYTES),
         RequestSegment::outside(ContextSource::Tools, TOOLS_BYTES),
     ];
     segments.extend(history.iter().map(RequestSegment::past));
-    segments.extend(RequestSegment::current(vec![ChatMessage::user(Redacted::cleaned(
-        "What is left?".to_owned(),
-    ))]));
+    let input = vec![ChatMessage::user(Redacted::cleaned("What is left?".to_owned()))];
+    segments.extend(RequestSegment::current(input.into()));
     PromptInputs {
         segments,
         window_tokens,
         tokens_wished: None,
+        rules,
         instructions_digest: [0; 32],
         catalog_digest: [0; 32],
     }
@@ -71,6 +73,7 @@ fn timed(mut work: impl FnMut()) -> Vec<Duration> {
 
 fn main() {
     let history = history();
+    let rules = source_rules();
     let bytes = RUNS * MESSAGES_PER_RUN * MESSAGE_BYTES;
     let from = vec![1_u8; bytes];
     let mut to = vec![0_u8; bytes];
@@ -81,8 +84,8 @@ fn main() {
         percentile(&anchor, 99)
     );
     for window in WINDOWS {
-        let plan = assemble(inputs(&history, window)).unwrap().plan;
-        let times = timed(|| drop(black_box(assemble(inputs(black_box(&history), window)).unwrap())));
+        let plan = assemble(inputs(&history, &rules, window)).unwrap().plan;
+        let times = timed(|| drop(black_box(assemble(inputs(black_box(&history), &rules, window)).unwrap())));
         let (p50, p99) = (percentile(&times, 50), percentile(&times, 99));
         println!(
             "window {window}: {} of {} messages kept, p50 {p50:?}, p99 {p99:?}, p50 / anchor p50: {:.1}",

@@ -19,7 +19,7 @@ pub mod plan;
 
 pub mod prompt;
 
-pub mod system_texts;
+pub mod sources;
 
 pub mod project_files;
 

@@ -7,9 +7,6 @@ use palyra_types::Seq;
 use palyra_types::event::{ContextSource, DropReason, PlannedSource};
 use palyra_types::model::BYTES_PER_TOKEN_ESTIMATED;
 
-/// Items of memory take at most one part in so many of a request.
-pub const MEMORY_SHARE: u64 = 10;
-
 /// A piece that may be part of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RequestPiece {
@@ -21,6 +18,17 @@ pub struct RequestPiece {
     pub bytes: u64,
     /// The journal seq of its first entry, where it is of the journal.
     pub from: Option<Seq>,
+    /// What its own limits leave out of it already.
+    pub left_out: LeftOut,
+}
+
+/// What the limits of a source leave out of a piece.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct LeftOut {
+    /// Items of which all or a part is left out.
+    pub items: u32,
+    /// Their size.
+    pub bytes: u64,
 }
 
 /// Bytes that the pieces may take.
@@ -46,9 +54,20 @@ pub enum PieceFate {
 #[error("the input is larger than the model's window")]
 pub struct ContextTooLarge;
 
+/// What becomes of the pieces of a source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SourceRule {
+    /// The source.
+    pub source: ContextSource,
+    /// How they go when there is too little room.
+    pub drop: DropRule,
+    /// They take at most one part in so many of a request together, beside what is left for them.
+    pub share: Option<u64>,
+}
+
 /// How the pieces of a source go when there is too little room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum DropRule {
+pub enum DropRule {
     /// Never.
     Never,
     /// From the oldest on, so that what is kept has no gap.
@@ -58,33 +77,24 @@ enum DropRule {
     },
 }
 
-fn rule(source: ContextSource) -> DropRule {
-    match source {
-        ContextSource::Instructions
-        | ContextSource::Agent
-        | ContextSource::ProjectRules
-        | ContextSource::Skills
-        | ContextSource::Tools
-        | ContextSource::Input => DropRule::Never,
-        ContextSource::Rounds => DropRule::OldestFirst { priority: 90 },
-        ContextSource::Summary => DropRule::OldestFirst { priority: 70 },
-        ContextSource::ProjectFiles => DropRule::OldestFirst { priority: 60 },
-        ContextSource::Memory => DropRule::OldestFirst { priority: 50 },
-        ContextSource::History => DropRule::OldestFirst { priority: 30 },
-    }
+fn rule_of(rules: &[SourceRule], source: ContextSource) -> Option<&SourceRule> {
+    rules.iter().find(|rule| rule.source == source)
 }
 
-/// Returns how many bytes the pieces of a source may take together.
-fn source_room(source: ContextSource, room: RequestRoom) -> u64 {
-    if source == ContextSource::Memory { room.at_most / MEMORY_SHARE } else { room.wished }
+fn drop_rule(rules: &[SourceRule], source: ContextSource) -> DropRule {
+    rule_of(rules, source).map_or(DropRule::Never, |rule| rule.drop)
 }
 
-/// Says for each piece, in their order, whether it is in the request.
+/// Says for each piece, in their order, whether it is in the request. Pieces of a source without a rule stay.
 ///
 /// # Errors
 /// [`ContextTooLarge`] when what must stay does not fit.
-pub fn choose(pieces: &[RequestPiece], room: RequestRoom) -> Result<Vec<PieceFate>, ContextTooLarge> {
-    let stays = |piece: &&RequestPiece| rule(piece.source) == DropRule::Never;
+pub fn choose(
+    pieces: &[RequestPiece],
+    rules: &[SourceRule],
+    room: RequestRoom,
+) -> Result<Vec<PieceFate>, ContextTooLarge> {
+    let stays = |piece: &&RequestPiece| drop_rule(rules, piece.source) == DropRule::Never;
     let mut used: u64 = pieces.iter().filter(stays).map(|piece| piece.bytes).sum();
     if used > room.at_most {
         return Err(ContextTooLarge);
@@ -92,7 +102,7 @@ pub fn choose(pieces: &[RequestPiece], room: RequestRoom) -> Result<Vec<PieceFat
     let mut fates = vec![PieceFate::Kept; pieces.len()];
     let mut sources: Vec<(u8, ContextSource)> = Vec::new();
     for piece in pieces {
-        if let DropRule::OldestFirst { priority } = rule(piece.source)
+        if let DropRule::OldestFirst { priority } = drop_rule(rules, piece.source)
             && !sources.contains(&(priority, piece.source))
         {
             sources.push((priority, piece.source));
@@ -101,7 +111,8 @@ pub fn choose(pieces: &[RequestPiece], room: RequestRoom) -> Result<Vec<PieceFat
     sources.sort_by(|a, b| b.cmp(a));
     for (_, source) in sources {
         let mut fate = PieceFate::Kept;
-        let mut left = source_room(source, room);
+        let share = rule_of(rules, source).and_then(|rule| rule.share);
+        let mut left = share.map_or(room.wished, |share| room.at_most / share);
         for at in (0..pieces.len()).rev().filter(|at| pieces[*at].source == source) {
             if used.saturating_add(pieces[at].bytes) > room.wished || pieces[at].bytes > left {
                 fate = PieceFate::Dropped(DropReason::Window);
@@ -138,6 +149,11 @@ pub fn by_source(pieces: &[RequestPiece], fates: &[PieceFate]) -> Vec<PlannedSou
             PieceFate::Kept => {
                 rows[at].kept = rows[at].kept.saturating_add(piece.items);
                 bytes[at][0] += piece.bytes;
+                if piece.left_out.items > 0 {
+                    rows[at].dropped = rows[at].dropped.saturating_add(piece.left_out.items);
+                    rows[at].dropped_because.get_or_insert(DropReason::Limit);
+                    bytes[at][1] += piece.left_out.bytes;
+                }
             }
             PieceFate::Dropped(reason) => {
                 rows[at].dropped = rows[at].dropped.saturating_add(piece.items);
@@ -157,11 +173,29 @@ mod tests {
     use super::*;
 
     fn piece(source: ContextSource, bytes: u64) -> RequestPiece {
-        RequestPiece { source, items: 1, bytes, from: None }
+        RequestPiece { source, items: 1, bytes, from: None, left_out: LeftOut::default() }
     }
 
+    const RULES: [SourceRule; 3] = [
+        SourceRule {
+            source: ContextSource::Rounds,
+            drop: DropRule::OldestFirst { priority: 90 },
+            share: None,
+        },
+        SourceRule {
+            source: ContextSource::Memory,
+            drop: DropRule::OldestFirst { priority: 50 },
+            share: Some(10),
+        },
+        SourceRule {
+            source: ContextSource::History,
+            drop: DropRule::OldestFirst { priority: 30 },
+            share: None,
+        },
+    ];
+
     fn kept(pieces: &[RequestPiece], wished: u64, at_most: u64) -> Option<Vec<u64>> {
-        let fates = choose(pieces, RequestRoom { wished, at_most }).ok()?;
+        let fates = choose(pieces, &RULES, RequestRoom { wished, at_most }).ok()?;
         let kept = pieces.iter().zip(fates).filter(|(_, fate)| *fate == PieceFate::Kept);
         Some(kept.map(|(piece, _)| piece.bytes).collect())
     }
@@ -223,10 +257,21 @@ mod tests {
             RequestPiece { items: 3, ..piece(ContextSource::History, 401) },
             piece(ContextSource::Input, 4),
         ];
-        let fates = choose(&pieces, RequestRoom { wished: 500, at_most: 500 }).expect("the input fits");
+        let fates =
+            choose(&pieces, &RULES, RequestRoom { wished: 500, at_most: 500 }).expect("the input fits");
         let [history, input] = by_source(&pieces, &fates)[..] else { panic!("two sources") };
         assert_eq!((history.kept, history.dropped, history.tokens_kept), (3, 1, 101));
         assert_eq!((history.tokens_dropped, history.dropped_because), (100, Some(DropReason::Window)));
         assert_eq!((input.kept, input.tokens_kept, input.dropped_because), (1, 1, None));
+    }
+
+    #[test]
+    fn what_a_source_leaves_out_by_itself_is_in_its_row() {
+        let left_out = LeftOut { items: 2, bytes: 4_000 };
+        let pieces = [RequestPiece { items: 3, left_out, ..piece(ContextSource::References, 400) }];
+        let fates = choose(&pieces, &RULES, RequestRoom { wished: 500, at_most: 500 }).expect("it fits");
+        let [row] = by_source(&pieces, &fates)[..] else { panic!("one source") };
+        assert_eq!((row.kept, row.dropped, row.tokens_kept, row.tokens_dropped), (3, 2, 100, 1_000));
+        assert_eq!(row.dropped_because, Some(DropReason::Limit));
     }
 }

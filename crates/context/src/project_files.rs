@@ -69,6 +69,7 @@ fn data_message(file: &ProjectFile, delimiter: DataDelimiter) -> ChatMessage {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::{DropRule, SourceRule};
     use crate::prompt::{PromptInputs, SegmentBody, assemble};
 
     fn file(path: &str, text: &str, standing: ProjectFileStanding) -> ProjectFile {
@@ -123,11 +124,16 @@ mod tests {
             .map(|path| file(path, &"x".repeat(400), ProjectFileStanding::Data))
             .into();
         let mut segments = data_segments(&files, &key(), 0);
-        segments.extend(RequestSegment::current(vec![ChatMessage::user("hello".into())]));
+        segments.extend(RequestSegment::current(vec![ChatMessage::user("hello".into())].into()));
         let prompt = assemble(PromptInputs {
             segments,
             window_tokens: 250,
             tokens_wished: None,
+            rules: &[SourceRule {
+                source: ContextSource::ProjectFiles,
+                drop: DropRule::OldestFirst { priority: 60 },
+                share: None,
+            }],
             instructions_digest: [0; 32],
             catalog_digest: [0; 32],
         })

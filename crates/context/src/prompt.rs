@@ -12,7 +12,8 @@ use palyra_types::event::{ContextPlan, ContextSource, DropReason};
 use palyra_types::model::{BYTES_PER_TOKEN_ESTIMATED, ChatMessage};
 
 pub use crate::plan::ContextTooLarge;
-use crate::plan::{PieceFate, RequestPiece, RequestRoom, by_source, choose};
+use crate::plan::{LeftOut, PieceFate, RequestPiece, RequestRoom, SourceRule, by_source, choose};
+use crate::transcript::RenderedTranscript;
 
 /// A quarter of the window is left for the answer, and at most this many tokens.
 pub const ANSWER_TOKENS_MAX: u64 = 8_192;
@@ -37,6 +38,10 @@ pub struct RequestSegment<'a> {
     pub from: Option<Seq>,
     /// What it is.
     pub body: SegmentBody<'a>,
+    /// What its own limits leave out of it.
+    pub left_out: LeftOut,
+    /// What it counts as in the plan; `None` for its messages, or one text.
+    pub items: Option<u32>,
 }
 
 /// What a part of a request is.
@@ -60,6 +65,8 @@ pub struct PromptInputs<'a> {
     pub window_tokens: u64,
     /// How many tokens the request should hold at most, if what may be left out allows it.
     pub tokens_wished: Option<u64>,
+    /// What becomes of the pieces of each source.
+    pub rules: &'a [SourceRule],
     /// SHA-256 of the instructions.
     pub instructions_digest: [u8; 32],
     /// SHA-256 of the catalogue.
@@ -79,26 +86,31 @@ impl<'a> RequestSegment<'a> {
     /// Makes a segment of a text outside of the conversation.
     #[must_use]
     pub fn outside(source: ContextSource, bytes: usize) -> Self {
-        Self { source, from: None, body: SegmentBody::Outside { bytes: bytes as u64 } }
+        Self::new(source, SegmentBody::Outside { bytes: bytes as u64 })
+    }
+
+    fn new(source: ContextSource, body: SegmentBody<'a>) -> Self {
+        Self { source, from: None, body, left_out: LeftOut::default(), items: None }
     }
 
     /// Makes a segment of one message.
     #[must_use]
     pub fn message(source: ContextSource, message: ChatMessage) -> Self {
-        Self { source, from: None, body: SegmentBody::Messages(Cow::Owned(vec![message])) }
+        Self::new(source, SegmentBody::Messages(Cow::Owned(vec![message])))
     }
 
     /// Makes a segment of an earlier run.
     #[must_use]
     pub fn past(run: &'a PastRun) -> Self {
         let body = SegmentBody::Messages(Cow::Borrowed(&run.messages));
-        Self { source: ContextSource::History, from: Some(run.first_seq), body }
+        Self { from: Some(run.first_seq), ..Self::new(ContextSource::History, body) }
     }
 
-    /// Makes the segments of the run itself: what the person said and the latest round must stay; the rounds before it, each
+    /// Makes the segments of the run itself: what the person said, with its references, and the latest round must stay; the rounds before it, each
     /// an assistant message with its results, may go.
     #[must_use]
-    pub fn current(messages: Vec<ChatMessage>) -> Vec<Self> {
+    pub fn current(rendered: RenderedTranscript) -> Vec<Self> {
+        let RenderedTranscript { messages, references } = rendered;
         let latest = messages.iter().rposition(is_answer);
         let mut segments: Vec<Self> = Vec::new();
         for (at, message) in messages.into_iter().enumerate() {
@@ -109,8 +121,16 @@ impl<'a> RequestSegment<'a> {
                 _ => {
                     let may_go = is_answer(&message) && latest > Some(at);
                     let source = if may_go { ContextSource::Rounds } else { ContextSource::Input };
-                    let body = SegmentBody::Messages(Cow::Owned(vec![message]));
-                    segments.push(Self { source, from: None, body });
+                    let segment = Self::message(source, message);
+                    segments.push(match references.iter().find(|references| references.at == at) {
+                        None => segment,
+                        Some(references) => Self {
+                            source: ContextSource::References,
+                            left_out: references.left_out,
+                            items: Some(references.items),
+                            ..segment
+                        },
+                    });
                 }
             }
         }
@@ -124,7 +144,8 @@ impl<'a> RequestSegment<'a> {
                 (u32::try_from(messages.len()).unwrap_or(u32::MAX), bytes_of(messages))
             }
         };
-        RequestPiece { source: self.source, items, bytes, from: self.from }
+        let items = self.items.unwrap_or(items);
+        RequestPiece { source: self.source, items, bytes, from: self.from, left_out: self.left_out }
     }
 }
 
@@ -138,7 +159,7 @@ pub fn assemble(inputs: PromptInputs<'_>) -> Result<Prompt, ContextTooLarge> {
         .tokens_wished
         .map_or(at_most, |tokens| tokens.saturating_mul(BYTES_PER_TOKEN_ESTIMATED).min(at_most));
     let pieces: Vec<RequestPiece> = inputs.segments.iter().map(RequestSegment::piece).collect();
-    let fates = choose(&pieces, RequestRoom { wished, at_most })?;
+    let fates = choose(&pieces, inputs.rules, RequestRoom { wished, at_most })?;
     let sources = by_source(&pieces, &fates);
     let is_kept = |at: &usize| fates[*at] == PieceFate::Kept;
     let used: u64 = (0..pieces.len()).filter(is_kept).map(|at| pieces[at].bytes).sum();

@@ -81,10 +81,12 @@ pub enum ContextReference {
         /// The words to search with.
         query: String,
     },
-    /// The answer of a run.
+    /// What a run did.
     Run {
         /// Its id, a unique part of it, `last` or `last~N`.
         run: String,
+        /// Which entries; `None` for all.
+        entries: Option<LineRange>,
     },
 }
 

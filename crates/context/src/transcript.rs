@@ -23,6 +23,7 @@ use palyra_types::{Attempt, EffectId, Redacted, RunId, TapeSeq, Timestamp};
 
 use crate::clock_words::in_words;
 use crate::data_key::{DataKey, DataPart};
+use crate::plan::LeftOut;
 use crate::references::{PreviewedInput, scan_references};
 use references::InputReferences;
 
@@ -86,6 +87,32 @@ struct TranscriptCall {
     result: Option<TranscriptResult>,
     /// The entry that made the call.
     proposed: DataPart,
+}
+
+/// A conversation as messages.
+#[derive(Debug, Clone, Default)]
+pub struct RenderedTranscript {
+    /// The messages, oldest first.
+    pub messages: Vec<ChatMessage>,
+    /// Which of them are references of inputs.
+    pub references: Vec<ReferenceMessage>,
+}
+
+impl From<Vec<ChatMessage>> for RenderedTranscript {
+    fn from(messages: Vec<ChatMessage>) -> Self {
+        Self { messages, references: Vec::new() }
+    }
+}
+
+/// A message that shows the references of an input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReferenceMessage {
+    /// Its place among the messages.
+    pub at: usize,
+    /// How many references it shows, also those without content.
+    pub items: u32,
+    /// What the limits of references leave out.
+    pub left_out: LeftOut,
 }
 
 #[derive(Debug, Clone)]
@@ -193,18 +220,24 @@ impl Transcript {
     /// Returns the conversation so far, oldest first, with the times of the person's words in a zone.
     #[must_use]
     pub fn messages(&self, zone: &TimeZone) -> Vec<ChatMessage> {
-        let mut messages = Vec::new();
+        self.rendered(zone).messages
+    }
+
+    /// Returns the conversation so far, and which of its messages are references of inputs.
+    #[must_use]
+    pub fn rendered(&self, zone: &TimeZone) -> RenderedTranscript {
+        let mut rendered = RenderedTranscript::default();
         for item in self.items.iter().chain(&self.steering) {
             match item {
-                TranscriptItem::User(input) => self.render_input(input, zone, &mut messages),
+                TranscriptItem::User(input) => self.render_input(input, zone, &mut rendered),
                 TranscriptItem::Assistant { text, calls, continuation } => {
                     if !text.expose().is_empty() || !calls.is_empty() {
-                        self.render(text, continuation.as_ref(), calls, &mut messages);
+                        self.render(text, continuation.as_ref(), calls, &mut rendered.messages);
                     }
                 }
             }
         }
-        messages
+        rendered
     }
 
     /// Returns the words of the input that an entry has; empty when they are erased.
@@ -316,17 +349,22 @@ impl Transcript {
     }
 
     /// Shows an input, and its references before it: a person's words are what a model reads last.
-    fn render_input(&self, input: &TranscriptInput, zone: &TimeZone, messages: &mut Vec<ChatMessage>) {
+    fn render_input(&self, input: &TranscriptInput, zone: &TimeZone, rendered: &mut RenderedTranscript) {
         let TranscriptInput { text, attachments, references, at, .. } = input;
         if text.expose().is_empty() && attachments.is_empty() {
             // Providers refuse an empty message.
-            messages.push(ChatMessage::user(ERASED_INPUT.into()));
+            rendered.messages.push(ChatMessage::user(ERASED_INPUT.into()));
             return;
         }
-        let shown = references.as_ref().map(|references| references.render(&self.data_key));
-        messages.extend(shown.filter(|shown| !shown.expose().is_empty()).map(ChatMessage::user));
+        if let Some(references) = references {
+            let shown = references.render(&self.data_key);
+            if !shown.expose().is_empty() {
+                rendered.references.push(references.message_at(rendered.messages.len()));
+                rendered.messages.push(ChatMessage::user(shown));
+            }
+        }
         let said = in_words(*at, zone).map(Arc::from);
-        messages.push(ChatMessage::User {
+        rendered.messages.push(ChatMessage::User {
             text: self.shown_words(text),
             attachments: attachments.clone(),
             said,

@@ -295,10 +295,10 @@ impl ConversationsHandle {
         let record = self.known(session).await?;
         let earlier = self.newest(session, record.reset_at).await?;
         let upto = earlier.as_ref().map(|earlier| earlier.made.upto());
-        let mut runs = earlier_runs(&self.ports, &record).await?;
+        let mut runs = earlier_runs(&self.ports, &record, upto).await?;
         runs.retain(|run| {
             let is_seen = record.reset_at.is_none_or(|since| run.past.first_seq > since);
-            is_seen && upto.is_none_or(|upto| run.past.ended > upto) && !run.past.messages.is_empty()
+            is_seen && !run.past.messages.is_empty()
         });
         let asked = runs.iter().rev().find_map(|run| run.asked.as_ref()?.model.clone());
         let model = asked.unwrap_or_else(|| self.ports.models.borrow().default_model().clone());

@@ -3,6 +3,8 @@
 //! Rendered from tapes by the pure transcript. A session that branched off another one begins with what that one had said
 //! up to there; nothing of it is copied. The history says which of them a run sees. Begin at [`load_history`].
 
+use std::cmp::Ordering;
+
 use palyra_context::session_history::{
     HISTORY_BYTES_MAX, HISTORY_RUNS_MAX, OvertakesEarlier, RESETS_MAX, SessionHistory, VisibleRun,
     overtakes_once_begun, size_of,
@@ -13,7 +15,7 @@ use palyra_ports::ReadError;
 use palyra_ports::read_records::{RECORD_PAGE_ROWS_MAX, RunFilter, RunQuery};
 use palyra_types::run::{InputDelivery, RunRecord};
 use palyra_types::session::{BranchPoint, OrchestratorSessionRecord, SessionRef};
-use palyra_types::{RunId, Seq, TapeSeq};
+use palyra_types::{RunId, Seq, TapeSeq, Timestamp};
 
 use crate::parts::ConversationPorts;
 use crate::past_run::{ReadRun, read_run};
@@ -31,20 +33,30 @@ pub async fn load_history(
     record: &OrchestratorSessionRecord,
     oldest_open: Option<Seq>,
 ) -> Result<SessionHistory, ReadError> {
-    let GatheredRuns { runs, resets, unreadable } = gather(ports, record, oldest_open).await?;
+    let GatheredRuns { runs, resets, unreadable } = gather(ports, record, oldest_open, None).await?;
     Ok(SessionHistory::of(runs.into_iter().map(GatheredRun::visible).collect(), resets, unreadable))
 }
 
-/// Reads the runs of a session that a run sees which begins now, with what is recorded of each, in the order of their ends.
+/// Reads the runs of a session that a run sees which begins now and that ended after an entry, with what is recorded of each,
+/// in the order of their ends.
 ///
 /// # Errors
 /// [`ReadError`].
 pub(crate) async fn earlier_runs(
     ports: &ConversationPorts,
     record: &OrchestratorSessionRecord,
+    covered: Option<Seq>,
 ) -> Result<Vec<ReadRun>, ReadError> {
-    let gathered = gather(ports, record, None).await?;
+    let covered = match covered {
+        Some(seq) => {
+            let time = ports.families.query(move |_, log| Ok(log.entry(seq)?.time)).await?;
+            Some(CoveredPart { upto: seq, time })
+        }
+        None => None,
+    };
+    let gathered = gather(ports, record, None, covered).await?;
     let mut runs: Vec<ReadRun> = gathered.runs.into_iter().map(|run| run.read).collect();
+    runs.retain(|run| covered.is_none_or(|covered| run.past.ended > covered.upto));
     runs.sort_by_key(|read| read.past.ended);
     Ok(runs)
 }
@@ -61,6 +73,37 @@ impl GatheredRun {
     }
 }
 
+/// The part of a session that a summary covers: what ended up to this entry.
+#[derive(Clone, Copy)]
+struct CoveredPart {
+    upto: Seq,
+    /// When it was written.
+    time: Timestamp,
+}
+
+/// The end of a run, as its record has it.
+#[derive(Clone, Copy)]
+struct RunEnd {
+    run: RunId,
+    last: TapeSeq,
+    time: Timestamp,
+}
+
+impl CoveredPart {
+    /// Returns whether a run ended in it. Times never go back, so most runs need no look at their tape.
+    async fn has(self, ports: &ConversationPorts, ended: RunEnd) -> Result<bool, ReadError> {
+        match ended.time.cmp(&self.time) {
+            Ordering::Less => Ok(true),
+            Ordering::Greater => Ok(false),
+            Ordering::Equal => {
+                let before = TapeSeq(ended.last.0.saturating_sub(1));
+                let page = ports.tapes.tape(ended.run, before, 1).await?;
+                Ok(page.entries.first().is_some_and(|last| last.seq <= self.upto))
+            }
+        }
+    }
+}
+
 /// What was read of a session.
 struct GatheredRuns {
     runs: Vec<GatheredRun>,
@@ -72,10 +115,11 @@ async fn gather(
     ports: &ConversationPorts,
     record: &OrchestratorSessionRecord,
     oldest_open: Option<Seq>,
+    covered: Option<CoveredPart>,
 ) -> Result<GatheredRuns, ReadError> {
     let resets = resets(ports, record, oldest_open).await?;
     let since = resets.first().copied().filter(|first| oldest_open.is_none_or(|open| *first < open));
-    let mut gathered = CollectedContext::default();
+    let mut gathered = CollectedContext { covered, ..CollectedContext::default() };
     let own = HistorySpan { session: record.session, since, cut: None };
     gathered.take_stretch(ports, own).await?;
     if since.is_none() {
@@ -139,11 +183,14 @@ struct CollectedContext {
     runs: Vec<GatheredRun>,
     bytes: usize,
     unreadable: Vec<RunId>,
+    /// Runs of this part are passed over.
+    covered: Option<CoveredPart>,
+    passed_over: usize,
 }
 
 impl CollectedContext {
     fn is_full(&self) -> bool {
-        self.runs.len() >= HISTORY_RUNS_MAX || self.bytes >= HISTORY_BYTES_MAX
+        self.runs.len() + self.passed_over >= HISTORY_RUNS_MAX || self.bytes >= HISTORY_BYTES_MAX
     }
 
     async fn take_stretch(
@@ -164,6 +211,13 @@ impl CollectedContext {
             for record in &page {
                 if self.is_full() || stretch.since.is_some_and(|since| record.first_seq < since) {
                     return Ok(());
+                }
+                let end = RunEnd { run: record.run, last: record.last_tape_seq, time: record.updated };
+                if let Some(covered) = self.covered
+                    && covered.has(ports, end).await?
+                {
+                    self.passed_over += 1;
+                    continue;
                 }
                 let Some(past) = self.read(ports, record.run, None, record.delivery).await? else {
                     continue;

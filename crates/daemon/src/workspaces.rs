@@ -22,6 +22,13 @@ pub(crate) struct StateWorkspaces {
     owner: Option<PrincipalId>,
 }
 
+/// Whether a folder is the own one of a session, which is made when it is needed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum IsOwn {
+    Yes,
+    No,
+}
+
 impl StateWorkspaces {
     /// `state_dir` is a real path.
     pub(crate) fn new(state_dir: PathBuf, home: Option<PathBuf>) -> Self {
@@ -44,15 +51,30 @@ impl StateWorkspaces {
         related.then_some("the daemon's own state is there")
     }
 
-    fn own(&self, session: SessionRef) -> Result<PathBuf, WorkspaceError> {
+    /// Returns the folder of a session's own, which may not be there.
+    fn own(&self, session: SessionRef) -> PathBuf {
         let folder = self.state_dir.join(FOLDER);
         let before = folder.join(session.id.to_string());
         if self.owner == Some(session.principal) && is_folder(&before) {
-            return Ok(before);
+            return before;
         }
-        let root = folder.join(session.principal.to_string()).join(session.id.to_string());
-        let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&root);
-        made.map(|()| root).map_err(|error| WorkspaceError { what: error.to_string() })
+        folder.join(session.principal.to_string()).join(session.id.to_string())
+    }
+
+    /// Returns the folder that is used, and whether it is the session's own.
+    fn find(&self, wanted: Option<&Content<PathBuf>>, session: SessionRef) -> (WorkspaceChoice, IsOwn) {
+        let Some(wanted) = wanted else {
+            let root = Content::new(self.own(session));
+            return (WorkspaceChoice { root, note: None }, IsOwn::Yes);
+        };
+        let refused = match self.real_folder(wanted.expose()) {
+            Ok(root) => return (WorkspaceChoice { root: Content::new(root), note: None }, IsOwn::No),
+            Err(refused) => refused,
+        };
+        let root = self.own(session);
+        let note =
+            format!("this folder is not used as the workspace: {refused}; using {} instead", root.display());
+        (WorkspaceChoice { root: Content::new(root), note: Some(note) }, IsOwn::Yes)
     }
 }
 
@@ -62,17 +84,20 @@ impl Workspaces for StateWorkspaces {
         wanted: Option<&Content<PathBuf>>,
         session: SessionRef,
     ) -> Result<WorkspaceChoice, WorkspaceError> {
-        let Some(wanted) = wanted else {
-            return Ok(WorkspaceChoice { root: Content::new(self.own(session)?), note: None });
-        };
-        let refused = match self.real_folder(wanted.expose()) {
-            Ok(root) => return Ok(WorkspaceChoice { root: Content::new(root), note: None }),
-            Err(refused) => refused,
-        };
-        let root = self.own(session)?;
-        let note =
-            format!("this folder is not used as the workspace: {refused}; using {} instead", root.display());
-        Ok(WorkspaceChoice { root: Content::new(root), note: Some(note) })
+        let (choice, is_own) = self.find(wanted, session);
+        if is_own == IsOwn::Yes {
+            let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(choice.root.expose());
+            made.map_err(|error| WorkspaceError { what: error.to_string() })?;
+        }
+        Ok(choice)
+    }
+
+    fn look(
+        &self,
+        wanted: Option<&Content<PathBuf>>,
+        session: SessionRef,
+    ) -> Result<WorkspaceChoice, WorkspaceError> {
+        Ok(self.find(wanted, session).0)
     }
 
     fn real_folder(&self, folder: &Path) -> Result<PathBuf, FolderRefusal> {

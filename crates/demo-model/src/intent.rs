@@ -343,6 +343,8 @@ pub(super) enum ToolGoal {
     Manifests(FileSection),
     /// Count the lines of the files below a folder.
     CountLines(String),
+    /// Forget the item of memory that says this.
+    Forget(String),
     /// Change files whose form is simple, all of them or none.
     Reshape { files: FileSelection, change: FileChange },
 }
@@ -397,6 +399,7 @@ impl ToolGoal {
             Self::Define(_) => vec![ToolAbility::Search],
             Self::Extract { .. } => vec![ToolAbility::Read, ToolAbility::Write],
             Self::Keep { .. } => vec![ToolAbility::Write],
+            Self::Forget(_) => vec![ToolAbility::Recollect, ToolAbility::Remember],
         }
     }
 

@@ -29,6 +29,7 @@ pub(super) const OPENERS: &[&str] = &[
     "download",
     "get",
     "remember",
+    "forget",
     "note",
     "tell",
     "say",

@@ -34,6 +34,7 @@ mod locate;
 mod attached;
 mod references;
 mod recall;
+mod forgetting;
 
 mod extract;
 mod markdown;

@@ -14,6 +14,7 @@ use super::attached::{attached, attached_before, described, naming_attached};
 use super::calls::read_call;
 use super::conversation::{begin, findings};
 use super::extract::{ToolFinding, describe, show};
+use super::forgetting::forgotten;
 use super::intent::{AnswerView, ClauseIntent, IntendedCall, ToolAbility, ToolGoal};
 use super::lexicon::{ANSWERS, holds};
 use super::locate::{LocatedGoal, placed};
@@ -317,6 +318,10 @@ impl ToolGoal {
                 .map(describe)
                 .collect(),
             (Self::Manifests(_) | Self::CountLines(_), [_, _, ..]) => shown(&goal, &own).unwrap_or_default(),
+            (Self::Forget(_), [look, done]) if !done.failed => {
+                let id = done.arguments.get("forget").and_then(Value::as_str).unwrap_or_default();
+                vec![forgotten(&look.text, id).unwrap_or_else(|| describe(done))]
+            }
             (Self::Keep { .. }, []) => unmet(&goal, &own).into_iter().collect(),
             (_, []) => Vec::new(),
             (_, [.., last]) => match unmet(&goal, &own) {

@@ -76,6 +76,7 @@ fn goal_of(goal: &ToolGoal) -> String {
             format!("edit the files that match `{pattern}`")
         }
         ToolGoal::CountLines(pattern) => format!("count the lines of `{pattern}`"),
+        ToolGoal::Forget(said) => format!("forget \"{said}\""),
     }
 }
 
@@ -116,6 +117,7 @@ fn plan_of(call: &IntendedCall) -> String {
             "" => format!("fetch {}", text("url")),
             secret => format!("fetch {} with the secret `{secret}`", text("url")),
         },
+        ToolAbility::Remember if !text("forget").is_empty() => "forget that item".to_owned(),
         ToolAbility::Remember => "remember that".to_owned(),
         ToolAbility::Recollect => "look into your memory".to_owned(),
         ToolAbility::Ask => "ask you".to_owned(),

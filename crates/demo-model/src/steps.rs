@@ -8,6 +8,7 @@ use serde_json::json;
 use super::calls::{delete_call, list_call, patch_call, read_call};
 use super::changes::{all_chosen, among, defined, everywhere, inserted, kept, removed, unmet_change};
 use super::extract::{ToolFinding, listed_names, printed, without_note};
+use super::forgetting::{forget_call, look_for, not_forgotten};
 use super::intent::{
     FileChange, FileSelection, IntendedCall, LineSelection, ProjectChore, ToolAbility, ToolGoal, run_call,
 };
@@ -85,6 +86,10 @@ pub(super) fn next_calls(
         (ToolGoal::Rewrite { path, change }, found) => return rewritten(path, change, found),
         (ToolGoal::Manifests(section), found) => return surveyed(*section, found),
         (ToolGoal::Reshape { files, change }, found) => return reshape_once(files, change, found),
+        (ToolGoal::Forget(said), []) => (vec![look_for(said)], 0),
+        (ToolGoal::Forget(said), [look]) if !look.failed => {
+            (forget_call(said, &look.text).into_iter().collect(), 1)
+        }
         (ToolGoal::CountLines(pattern), found) => return counted(pattern, found),
         (ToolGoal::RunFile(path), []) => (vec![run_file_call(path)], 0),
         (ToolGoal::Delete(path), []) if is_file_name(path) => (vec![delete_call(path)], 0),
@@ -251,6 +256,7 @@ pub(super) fn unmet(goal: &ToolGoal, found: &[ToolFinding]) -> Option<String> {
         return None;
     }
     match goal {
+        ToolGoal::Forget(said) => Some(not_forgotten(said, &look.text)),
         ToolGoal::Append { path, .. } | ToolGoal::Prepend { path, .. }
             if look.tool.as_str() == "read_file" =>
         {

@@ -60,6 +60,7 @@ impl TapeBuilder {
             sampling: Box::default(),
             project_files: Vec::new(),
             recalled: Vec::new(),
+            recall: None,
             compaction: None,
             run_salt: Redacted::default(),
         };

@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 use palyra_types::memory::{MemoryRecord, MemoryScope};
+use palyra_types::run::RunLifecycleState;
 use palyra_types::tool::Taints;
 use palyra_types::{
-    Content, EffectId, ErrorCode, MemoryId, PrincipalId, Redacted, RunId, SessionId, Timestamp,
+    Content, EffectId, ErrorCode, MemoryId, PrincipalId, Redacted, RunId, SessionId, TapeSeq, Timestamp,
 };
 
 /// Ranks items of memory by what they say.
@@ -84,6 +85,14 @@ pub trait UseMemories: Send + Sync {
         text: Content<String>,
         limit: usize,
     ) -> BoxFuture<'static, Result<Vec<FoundSession>, MemoryRefusal>>;
+
+    /// Returns what a run of the principal did. One of another principal and one whose content was erased do not exist, and a
+    /// run does not read itself.
+    fn read_run(
+        &self,
+        call: MemoryCall,
+        wanted: WantedRun,
+    ) -> BoxFuture<'static, Result<ShownRun, MemoryRefusal>>;
 }
 
 /// The call of a tool on whose behalf memory is used. Everything in it comes from the call's grant.
@@ -141,6 +150,66 @@ pub struct FoundSession {
     pub first_input: Redacted<String>,
     /// The beginning of the latest input that holds the words.
     pub matched: Redacted<String>,
+}
+
+/// A run to read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WantedRun {
+    /// Its id, 4 characters or more of its beginning or end, `last` or `last~N`.
+    pub name: String,
+    /// The first entry; `None` for the beginning.
+    pub from: Option<u32>,
+    /// The last entry; `None` for the end.
+    pub to: Option<u32>,
+}
+
+/// What a run did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShownRun {
+    /// The run.
+    pub run: RunId,
+    /// Its conversation.
+    pub session: SessionId,
+    /// When it was accepted.
+    pub created: Timestamp,
+    /// Its state.
+    pub state: RunLifecycleState,
+    /// Its last entry that was read.
+    pub last: TapeSeq,
+    /// The wanted entries that say something, in order.
+    pub entries: Vec<ShownEntry>,
+    /// What the whole run had read, with what came before it.
+    pub taints: Taints,
+}
+
+/// What an entry of a run says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShownEntry {
+    /// Its number.
+    pub tape_seq: TapeSeq,
+    /// Whose words they are.
+    pub part: RunPart,
+    /// The words.
+    pub text: Redacted<String>,
+}
+
+/// Whose words an entry of a run has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum RunPart {
+    /// Words of the person.
+    Input,
+    /// An answer of a model.
+    Answer,
+    /// A call of a tool, with its arguments.
+    Call,
+    /// What a call yielded.
+    Result,
+    /// How a call failed.
+    Failure,
+    /// Why a call was denied.
+    Denial,
+    /// How the run ended.
+    End,
 }
 
 /// Why memory was not used as a call asked.

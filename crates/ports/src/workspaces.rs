@@ -18,6 +18,16 @@ pub trait Workspaces: Send + Sync {
         session: SessionRef,
     ) -> Result<WorkspaceChoice, WorkspaceError>;
 
+    /// Returns the folder that [`choose`](Self::choose) would return, and makes none: it may not be there.
+    ///
+    /// # Errors
+    /// [`WorkspaceError`] when no folder can be named.
+    fn look(
+        &self,
+        wanted: Option<&Content<PathBuf>>,
+        session: SessionRef,
+    ) -> Result<WorkspaceChoice, WorkspaceError>;
+
     /// Returns the real path of a folder that may be a workspace.
     ///
     /// # Errors

@@ -396,6 +396,7 @@ pub(crate) fn start_with_fallbacks(limits: RunLimits, fallbacks: u32) -> Scenari
         model: Some(model()).into(),
         project_files: Vec::new(),
         recalled: Vec::new(),
+        recall: None,
         compaction: None,
         run_salt: [0; 32].into(),
         fallbacks: chain.collect::<Vec<_>>().into(),

@@ -6,17 +6,19 @@ use palyra_types::spelling::nearest_name;
 use palyra_wire::v1::InputDelivery;
 
 /// The commands: word, what follows it, what it does.
-const COMMANDS: [(&str, &str, &str); 15] = [
+const COMMANDS: [(&str, &str, &str); 17] = [
     ("/help", "", "this list"),
     ("/status", "", "which session and model this is"),
     ("/model", "[NAME]", "which models there are; with a name, who answers now"),
     ("/approve", "", "ask again what was left for later with l"),
     ("/attach", "FILE...", "send files along with what is said next"),
+    ("/preview", "TEXT", "what @file:PATH and others in it become and cost; sends nothing"),
     ("/steer", "TEXT", "tell the active run something for its next step"),
     ("/interrupt", "TEXT", "cancel the active run and say this; so does !TEXT"),
     ("/cancel", "", "cancel the active run; Ctrl-C does too, and twice leaves"),
     ("/reset", "", "begin a fresh context; nothing is deleted"),
     ("/compact", "", "sum up the older part, so that more of the window is left"),
+    ("/recall", "on|off|inherit", "whether runs here begin with items of memory that fit"),
     ("/undo", "[RUN]", "take back the changes of files by the last run, or by RUN"),
     ("/branch", "[SEQ|here]", "go on in a new session from an entry; alone, list entries"),
     ("/sessions", "[NAME]", "the latest sessions; go on in one, or search for a word"),
@@ -25,13 +27,14 @@ const COMMANDS: [(&str, &str, &str); 15] = [
 ];
 
 /// Command lines of `palyra` by their first words, and the command that is for the same in a chat.
-const SHELL_FORMS: [(&str, &str); 12] = [
+const SHELL_FORMS: [(&str, &str); 13] = [
     ("runs undo", "/undo"),
     ("undo", "/undo"),
     ("approve", "/approve"),
     ("sessions branch", "/branch"),
     ("sessions reset", "/reset"),
     ("sessions compact", "/compact"),
+    ("sessions recall", "/recall"),
     ("sessions list", "/sessions"),
     ("chat", "/sessions"),
     ("runs cancel", "/cancel"),
@@ -53,6 +56,10 @@ pub enum ChatLine<'a> {
     Reset,
     /// Sums up the older runs.
     Compact,
+    /// Shows what the references of a text become and cost.
+    Preview(&'a str),
+    /// Says whether runs of the session are given items of memory unasked.
+    Recall(&'a str),
     /// Shows the session and the model.
     Status,
     /// Cancels the active run.
@@ -95,6 +102,8 @@ impl ChatLine<'_> {
             | Self::Status
             | Self::Approve
             | Self::Compact
+            | Self::Recall(_)
+            | Self::Preview(_)
             | Self::Undo(_)
             | Self::Branch(_)
             | Self::Model(_)
@@ -136,8 +145,10 @@ pub fn read_chat_line(line: &str) -> ChatLine<'_> {
         ("/branch", place) => ChatLine::Branch(place),
         ("/model", name) => ChatLine::Model(name),
         ("/sessions", name) => ChatLine::Sessions(name),
-        ("/attach" | "/steer" | "/interrupt", "") => ChatLine::Incomplete(word),
+        ("/attach" | "/steer" | "/interrupt" | "/recall" | "/preview", "") => ChatLine::Incomplete(word),
         ("/attach", files) => ChatLine::Attach(files),
+        ("/preview", text) => ChatLine::Preview(text),
+        ("/recall", switch) => ChatLine::Recall(switch),
         ("/steer", text) => ChatLine::Say(InputDelivery::Steer, text),
         ("/interrupt", text) => ChatLine::Say(InputDelivery::Interrupt, text),
         _ => ChatLine::Unknown(word),
@@ -194,6 +205,9 @@ mod tests {
             ("  ", ChatLine::Nothing),
             ("/help", ChatLine::Help),
             ("/compact", ChatLine::Compact),
+            ("/preview see @file:a", ChatLine::Preview("see @file:a")),
+            ("/recall off", ChatLine::Recall("off")),
+            ("/recall", ChatLine::Incomplete("/recall")),
             ("/quit ", ChatLine::Quit),
             ("/reset", ChatLine::Reset),
             ("/status", ChatLine::Status),

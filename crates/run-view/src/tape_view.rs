@@ -9,6 +9,8 @@ use prost_types::Timestamp;
 
 use palyra_screen_text::{clean_line, count, span};
 
+use crate::recall_words::recall_reason;
+
 const WORDS_CHARS_MAX: usize = 200;
 
 /// Returns an entry's number and time, the beginning of its line.
@@ -19,6 +21,7 @@ pub(super) fn place(entry: &v1::TapeEntry) -> String {
 /// Returns the line of an entry of which a run itself shows nothing.
 pub(super) fn beside(event: &Event) -> Option<String> {
     let told = match event {
+        Event::RunStarted(started) => started.recall.as_ref().and_then(recall_reason)?,
         Event::ModelRequested(requested) => {
             let model = clean_line(&requested.model, WORDS_CHARS_MAX);
             format!("turn {}: asked {model}{}", requested.turn, context_shown(requested))
@@ -67,6 +70,7 @@ fn context_shown(requested: &v1::ModelRequested) -> String {
         let all = planned.kept.saturating_add(planned.dropped);
         let why = match planned.dropped_because() {
             v1::ContextDropReason::Window => "the window is too small",
+            v1::ContextDropReason::Limit => "the limit of the source",
             v1::ContextDropReason::Unspecified => "no reason given",
         };
         format!("; left out {} of {all} of {}: {why}", planned.dropped, name(planned))

@@ -366,4 +366,12 @@ impl Workspaces for OneFolder {
         let root = wanted.cloned().unwrap_or_else(|| Content::new("/simulated".into()));
         Ok(WorkspaceChoice { root, note: None })
     }
+
+    fn look(
+        &self,
+        wanted: Option<&Content<std::path::PathBuf>>,
+        session: SessionRef,
+    ) -> Result<WorkspaceChoice, WorkspaceError> {
+        self.choose(wanted, session)
+    }
 }

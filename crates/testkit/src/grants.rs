@@ -172,6 +172,7 @@ impl GrantRequest {
             model: Redacted::cleaned(None),
             project_files: Vec::new(),
             recalled: Vec::new(),
+            recall: None,
             compaction: None,
             run_salt: Redacted::cleaned([0; 32]),
             fallbacks: Redacted::default(),

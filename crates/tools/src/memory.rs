@@ -1,10 +1,11 @@
-//! The tools of memory: looking for what is remembered, remembering and forgetting, looking for conversations.
+//! The tools of memory: looking for what is remembered, remembering and forgetting, looking for conversations, reading a run.
 //!
 //! Owns their declarations and what a model reads of an item. Knows no store: memory is a port, which is there once a
 //! gateway is. Invariant: whose memory it is comes from the grant, never from an argument. Begin at [`MemoryTools`].
 
 mod memory_search;
 mod memory_write;
+mod read_run;
 mod session_search;
 mod search_tool;
 mod shown;
@@ -39,13 +40,14 @@ impl MemoryRequest {
     }
 }
 
-const TOOLS: [MemoryTool; 3] = [
+const TOOLS: [MemoryTool; 4] = [
     MemoryTool { spec: memory_search::spec, run: |memory, asked| memory_search::run(memory, asked).boxed() },
     MemoryTool { spec: memory_write::spec, run: |memory, asked| memory_write::run(memory, asked).boxed() },
     MemoryTool {
         spec: session_search::spec,
         run: |memory, asked| session_search::run(memory, asked).boxed(),
     },
+    MemoryTool { spec: read_run::spec, run: |memory, asked| read_run::run(memory, asked).boxed() },
 ];
 
 /// Returns what the tools of memory say of themselves, without any that could be called.

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use crate::model::ModelRef;
+use crate::recall::RecallSwitch;
 use crate::tool::ToolName;
 use crate::{AgentId, Redacted};
 
@@ -26,6 +27,8 @@ pub struct AgentProfile {
     /// The folders in which its runs may work that come from another surface than the daemon's socket; the first is the one
     /// that such a run gets unless it names another. Empty: each session has a folder of its own.
     pub workspace_roots: Vec<Redacted<PathBuf>>,
+    /// Whether its runs are given items of memory unasked; `None` leaves it to the configuration.
+    pub recall: Option<RecallSwitch>,
 }
 
 /// A profile as stored.

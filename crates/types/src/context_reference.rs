@@ -37,7 +37,7 @@ pub enum ReferenceKind {
     Url,
     /// `@memory:QUERY`.
     Memory,
-    /// `@run:ID`: the answer of another run.
+    /// `@run:ID`: what another run did, with entries as `@run:ID@SEQ` or `@run:ID:FROM-TO`.
     Run,
 }
 

@@ -44,6 +44,7 @@ pub mod job;
 pub mod memory;
 pub mod posture;
 pub mod project_file;
+pub mod recall;
 pub mod run;
 pub mod session;
 pub mod shadow;

@@ -1,5 +1,6 @@
 //! Conversations.
 
+use crate::recall::RecallSwitch;
 use crate::surface::Surface;
 use crate::{AgentId, PrincipalId, Redacted, RunId, Seq, SessionId, TapeSeq, Timestamp};
 
@@ -39,6 +40,8 @@ pub struct OrchestratorSessionRecord {
     pub branched_from: Option<BranchPoint>,
     /// When it was archived; an archived session takes no new input.
     pub archived: Option<Timestamp>,
+    /// Whether its runs are given items of memory unasked; `None` leaves it to surface, agent and configuration.
+    pub recall: Option<RecallSwitch>,
 }
 
 /// A place in a session where another one branches off: everything up to it is shared, never copied.

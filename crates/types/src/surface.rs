@@ -3,6 +3,8 @@
 //! Owns the list of surfaces and their profiles. Differences between surfaces are rows of [`Surface::profile`], never
 //! branches in a second engine. Begin at [`Surface`].
 
+use crate::recall::RecallSwitch;
+
 /// Where a call or an input came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Surface {
@@ -64,6 +66,8 @@ pub struct SurfaceProfile {
     pub approvals: ApprovalAuthority,
     /// What happens to a run when its client is gone.
     pub on_disconnect: OnDisconnect,
+    /// Whether runs are given items of memory unasked; `None` leaves it to agent and configuration.
+    pub recall: Option<RecallSwitch>,
 }
 
 impl Surface {
@@ -97,7 +101,7 @@ impl Surface {
             Self::Channel => ("channel", Agent, ByScope, Continue),
             Self::Quic => ("quic", Agent, Never, Continue),
         };
-        SurfaceProfile { name, workspace_root, approvals, on_disconnect }
+        SurfaceProfile { name, workspace_root, approvals, on_disconnect, recall: None }
     }
 
     /// Returns the stable name, such as `local_socket`.

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use palyra_types::agent::{AgentProfile, AgentRecord, DEFAULT_AGENT_NAME, TOOLLESS_AGENT_NAME};
 use palyra_types::event::AgentEvent;
 use palyra_types::model::ModelRef;
+use palyra_types::recall::RecallSwitch;
 use palyra_types::tool::ToolName;
 use palyra_types::{AgentId, Content, Redacted};
 
@@ -39,6 +40,8 @@ pub struct AgentChange {
     pub tools: Option<Option<Vec<ToolName>>>,
     /// Where its runs work that come from another surface than the daemon's socket.
     pub workspace_roots: Option<Vec<PathBuf>>,
+    /// Whether its runs are given items of memory unasked; `Some(None)` leaves it to the configuration.
+    pub recall: Option<Option<RecallSwitch>>,
 }
 
 impl AgentRegistry {
@@ -180,6 +183,9 @@ impl AgentRegistry {
             }
             let checked = roots.iter().map(|root| self.checked_root(caller, root));
             profile.workspace_roots = checked.collect::<Result<_, _>>()?;
+        }
+        if let Some(recall) = change.recall {
+            profile.recall = recall;
         }
         Ok(profile)
     }

@@ -10,7 +10,7 @@ use palyra_journal_core::family::{QueryFamilies, RowStore, StoreFault};
 use palyra_ports::read_records::{SessionFilter, SessionQuery};
 use palyra_ports::read_tape::{MAX_TAPE_ENTRIES_PER_RESPONSE, MoreEntries};
 use palyra_ports::search_memories::{
-    FoundSession, MemoryCall, MemoryDraft, MemoryReach, MemoryRefusal, UseMemories,
+    FoundSession, MemoryCall, MemoryDraft, MemoryReach, MemoryRefusal, ShownRun, UseMemories, WantedRun,
 };
 use palyra_types::event::{RunEvent, TapeEvent, ToolEvent};
 use palyra_types::memory::{ForgetCause, MemoryAuthor, MemoryRecord, MemoryScope, MemorySource};
@@ -19,6 +19,7 @@ use palyra_types::surface::Surface;
 use palyra_types::{Content, MemoryId, TapeSeq};
 
 use super::memory_search::holds_in;
+use super::past_runs::past_run;
 use super::{MemoriesHandle, MemoryWriter, PAGE_ITEMS_MAX};
 use crate::error::AdminError;
 
@@ -64,6 +65,15 @@ impl UseMemories for MemoriesHandle {
     ) -> BoxFuture<'static, Result<Vec<FoundSession>, MemoryRefusal>> {
         let handle = self.clone();
         Box::pin(async move { Ok(handle.sessions_for(&call, text, limit).await?) })
+    }
+
+    fn read_run(
+        &self,
+        call: MemoryCall,
+        wanted: WantedRun,
+    ) -> BoxFuture<'static, Result<ShownRun, MemoryRefusal>> {
+        let handle = self.clone();
+        Box::pin(async move { Ok(past_run(&handle.ports, &call, &wanted).await?) })
     }
 }
 

@@ -11,6 +11,7 @@ use palyra_types::event::{
 use palyra_types::memory::RecalledMemory;
 use palyra_types::model::ModelRef;
 use palyra_types::project_file::{ProjectFile, ProjectFileStanding};
+use palyra_types::recall::RecallSetting;
 use palyra_types::run::RunLimits;
 use palyra_types::sampling::{CallsPerAnswer, SamplingNumber, SamplingOptions};
 use palyra_types::skill::ActivatedSkill;
@@ -153,6 +154,14 @@ fn run_started(started: &RunStarted) -> v1::RunStarted {
         project_files: started.project_files.iter().map(project_file).collect(),
         recalled: started.recalled.iter().map(recalled_memory).collect(),
         compaction: started.compaction.map_or(0, |read| read.compaction.0),
+        recall: started.recall.map(recall_setting),
+    }
+}
+
+fn recall_setting(setting: RecallSetting) -> v1::RecallSetting {
+    v1::RecallSetting {
+        switch: names::recall_switch(Some(setting.switch)),
+        level: names::recall_level(setting.level),
     }
 }
 
@@ -252,10 +261,14 @@ fn planned_source(planned: &PlannedSource) -> v1::ContextSourcePlan {
         ContextSource::ProjectFiles => v1::ContextSource::ProjectFiles,
         ContextSource::Memory => v1::ContextSource::Memory,
         ContextSource::Summary => v1::ContextSource::Summary,
+        ContextSource::References => v1::ContextSource::References,
+        ContextSource::Preferences => v1::ContextSource::Preferences,
+        ContextSource::Channel => v1::ContextSource::Channel,
     };
     let because = match planned.dropped_because {
         None => v1::ContextDropReason::Unspecified,
         Some(DropReason::Window) => v1::ContextDropReason::Window,
+        Some(DropReason::Limit) => v1::ContextDropReason::Limit,
     };
     v1::ContextSourcePlan {
         source: source.into(),

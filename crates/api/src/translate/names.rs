@@ -11,6 +11,7 @@ use palyra_types::approval::{ApproverPresence, SeparationRule};
 use palyra_types::effect::{EffectResolution, OutputRest};
 use palyra_types::event::{AbandonCause, DecidedBy, HeldCause, LoopGuard, NextAttempt, UnknownOutcomeCause};
 use palyra_types::model::ModelFailureClass;
+use palyra_types::recall::{RecallLevel, RecallSwitch};
 use palyra_types::run::{CancelReason, InputDelivery, RunPhase, TerminationReason, WaitReason};
 use palyra_types::sampling::{AnswerVerbosity, ReasoningEffort};
 use palyra_types::tool::{
@@ -117,6 +118,17 @@ enumerations! {
         InputDelivery::Queue => Queue,
         InputDelivery::Steer => Steer,
         InputDelivery::Interrupt => Interrupt,
+    }
+    pub(super) recall_switch(Option<RecallSwitch>) -> RecallSwitch {
+        Some(RecallSwitch::On) => On,
+        Some(RecallSwitch::Off) => Off,
+        None => Inherit,
+    }
+    pub(super) recall_level(RecallLevel) -> RecallLevel {
+        RecallLevel::Session => Session,
+        RecallLevel::Channel => Channel,
+        RecallLevel::Agent => Agent,
+        RecallLevel::Configuration => Configuration,
     }
     pub(super) next_attempt(NextAttempt) -> NextAttempt {
         NextAttempt::None => None,
@@ -265,6 +277,17 @@ pub(crate) fn approvers(approve: i32) -> Result<ApproverPresence, InvalidValue> 
         Ok(v1::ApproverChoice::Unspecified | v1::ApproverChoice::Inbox) => Ok(ApproverPresence::Inbox),
         Ok(v1::ApproverChoice::Never) => Ok(ApproverPresence::Nobody),
         Err(_) => Err(InvalidValue { field: "approve", wanted: "empty, inbox or never" }),
+    }
+}
+
+/// Reads what a level says about recall; `None` where the request says nothing.
+pub(crate) fn recall_change(recall: i32) -> Result<Option<Option<RecallSwitch>>, InvalidValue> {
+    match v1::RecallSwitch::try_from(recall) {
+        Ok(v1::RecallSwitch::Unspecified) => Ok(None),
+        Ok(v1::RecallSwitch::On) => Ok(Some(Some(RecallSwitch::On))),
+        Ok(v1::RecallSwitch::Off) => Ok(Some(Some(RecallSwitch::Off))),
+        Ok(v1::RecallSwitch::Inherit) => Ok(Some(None)),
+        Err(_) => Err(InvalidValue { field: "recall", wanted: "on, off or inherit" }),
     }
 }
 

@@ -58,6 +58,7 @@ pub(crate) fn session(record: &OrchestratorSessionRecord) -> v1::Session {
         }),
         archived: record.archived.and_then(timestamp),
         surface: record.surface.map(surface).unwrap_or_default(),
+        recall: names::recall_switch(record.recall),
         ..v1::Session::default()
     }
 }
@@ -78,5 +79,6 @@ pub(crate) fn agent(record: &AgentRecord) -> v1::Agent {
             .map(|root| root.expose().display().to_string())
             .collect(),
         only_these_tools: profile.tools.is_some(),
+        recall: names::recall_switch(profile.recall),
     }
 }

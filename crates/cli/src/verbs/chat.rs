@@ -8,6 +8,7 @@
 mod input;
 mod chat_session;
 mod chat_mend;
+mod session_lines;
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -36,7 +37,7 @@ use chat_session::ChatSession;
 use input::Input;
 use palyra_run_view::{
     ChatLine, EchoMode, SearchMatch, age, attached_files, branch_origin, chat_command_of, chat_command_rest,
-    chat_help, compaction_note, nearest_chat_command, read_chat_line,
+    chat_help, nearest_chat_command, read_chat_line,
 };
 use palyra_screen_text::clean_line;
 use palyra_screen_text::shell_word;
@@ -347,6 +348,8 @@ impl Chat<'_> {
             ChatLine::Help => chat_help().for_each(|line| self.context.output.row(&line)),
             ChatLine::Status => return self.status().await,
             ChatLine::Model(name) => return self.model(name).await,
+            ChatLine::Recall(switch) => return self.recall(switch).await,
+            ChatLine::Preview(text) => return self.preview(text).await,
             ChatLine::Attach(files) => return self.attach(files),
             ChatLine::OfShell(verb) => {
                 let here = chat_command_of(verb)
@@ -402,15 +405,6 @@ impl Chat<'_> {
         };
         let note = format!("a fresh context begins; what was said before stays in the journal{before}");
         self.note(NoteKind::Good, &note);
-        Ok(())
-    }
-
-    /// Sums up the older runs of this session.
-    async fn compact(&mut self) -> Result<(), Failure> {
-        let session_id = self.chat_session.session().await?.session_id;
-        let request = v1::CompactSessionRequest { session_id };
-        let made = self.chat_session.client.call(request).await?.compaction.unwrap_or_default();
-        self.note(NoteKind::Good, &compaction_note(&made));
         Ok(())
     }
 

@@ -1,6 +1,7 @@
 //! `palyra sessions`: conversations.
 
 mod compact;
+pub(super) mod recall;
 pub(super) mod list;
 
 use clap::Subcommand;
@@ -15,7 +16,7 @@ use crate::context::Context;
 use crate::drive::OutputFormat;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use palyra_run_view::{ERASED_MARK, branch_origin, date, run_state, run_state_name};
+use palyra_run_view::{ERASED_MARK, branch_origin, run_state, run_state_name, session_lines};
 use palyra_screen_text::clean_line;
 use palyra_screen_text::{count, short_id};
 use palyra_terminal::{NoteKind, Output};
@@ -63,6 +64,11 @@ pub(crate) enum SessionsVerb {
         after_help = "Examples:\n  palyra sessions compact notes\n  palyra sessions compact notes --list"
     )]
     Compact(compact::CompactArgs),
+    /// Say whether the runs of a session begin with items of memory that fit their input
+    #[command(
+        after_help = "Examples:\n  palyra sessions recall notes off\n  palyra sessions recall notes inherit"
+    )]
+    Recall(recall::RecallArgs),
     /// Archive a session: open runs go on, new input is refused
     #[command(after_help = "Example:\n  palyra sessions archive notes")]
     Archive(NamedSession),
@@ -131,6 +137,7 @@ pub(crate) async fn run(context: &Context, verb: SessionsVerb) -> Result<Exit, F
             branch(context, &client, place, label, json.into()).await
         }
         SessionsVerb::Compact(args) => compact::run(&context.output, &client, args).await,
+        SessionsVerb::Recall(args) => recall::run(&context.output, &client, args).await,
         SessionsVerb::Archive(named) => {
             let session = client.archive_session(named.id(&client).await?).await?;
             let id = context.output.id(&session.session_id);
@@ -231,23 +238,7 @@ async fn show(
         context.output.json(&to_json_with_defaults(session))?;
         return Ok(Exit::Done);
     }
-    let branched = session.branched_from.as_ref().map(|place| format!("{}@{}", place.run_id, place.tape_seq));
-    for (name, value) in [
-        ("session", session.session_id.clone()),
-        ("key", clean_line(&session.session_key, 200)),
-        ("label", clean_line(&session.label, 200)),
-        ("agent", session.agent_id.clone()),
-        ("branched", branched.unwrap_or_default()),
-        ("created", date(session.created)),
-        ("updated", date(session.updated)),
-        ("archived", date(session.archived)),
-        ("runs", session.runs.to_string()),
-        ("last run", session.last_run_id.clone()),
-    ] {
-        if !value.is_empty() {
-            context.output.line(&format!("{name:<9}{value}"))?;
-        }
-    }
+    session_lines(session).try_for_each(|line| context.output.line(&line))?;
     show_last_runs(&context.output, client, session).await?;
     Ok(Exit::Done)
 }

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use futures::FutureExt;
 use maud::{Markup, html};
 use palyra_api::ApiError;
+use palyra_screen_text::clean_text;
 use palyra_wire::v1;
 
 use super::{NavigationRow, ScreenSpec};
-use crate::paths::{FIRST_STEPS_PATH, START_PATH};
+use crate::paths::{FIRST_STEPS_PATH, PREVIEW_SUFFIX, START_PATH};
 use crate::screen_call::ScreenCall;
 use crate::wording::{line, line_or};
 
@@ -37,6 +38,8 @@ async fn render(call: Arc<ScreenCall>) -> Result<Markup, ApiError> {
         draft: "new",
         is_busy: false,
         folder: folder.as_deref(),
+        without_folder: false,
+        text: "",
     };
     Ok(view(&recent, &form))
 }
@@ -58,32 +61,38 @@ fn view(recent: &[v1::Session], form: &InputForm<'_>) -> Markup {
 }
 
 /// A form for what a person says.
-pub(super) struct InputForm<'a> {
-    pub(super) path: &'a str,
-    pub(super) token: &'a str,
+pub(crate) struct InputForm<'a> {
+    pub(crate) path: &'a str,
+    pub(crate) token: &'a str,
     /// Makes a repeated form harmless.
-    pub(super) key: &'a str,
+    pub(crate) key: &'a str,
     /// The name under which a browser keeps a message that was not sent yet.
-    pub(super) draft: &'a str,
+    pub(crate) draft: &'a str,
     /// Whether a run of the conversation is at work.
-    pub(super) is_busy: bool,
+    pub(crate) is_busy: bool,
     /// The folder of the browser's session, which a new conversation may work in.
-    pub(super) folder: Option<&'a str>,
+    pub(crate) folder: Option<&'a str>,
+    /// Whether the other choice was made before.
+    pub(crate) without_folder: bool,
+    /// What was typed.
+    pub(crate) text: &'a str,
 }
 
 /// Returns the form.
-pub(super) fn input_form(form: &InputForm<'_>) -> Markup {
+pub(crate) fn input_form(form: &InputForm<'_>) -> Markup {
     html! {
         form method="post" action=(form.path) {
             input type="hidden" name="token" value=(form.token);
             input type="hidden" name="key" value=(form.key);
             label for="input" { "Your message" }
-            textarea id="input" name="input" rows="3" required data-draft=(form.draft) {}
+            textarea id="input" name="input" rows="3" required data-draft=(form.draft) {
+                @if !form.text.is_empty() { "\n" (clean_text(form.text)) }
+            }
             @if let Some(folder) = form.folder {
                 label for="folder" { "Where it works" }
                 select id="folder" name="folder" {
                     option value=(folder) { (line(folder)) }
-                    option value="" { "in a folder of the agent, or one of its own" }
+                    option value="" selected[form.without_folder] { "in a folder of the agent, or one of its own" }
                 }
             }
             @if form.is_busy {
@@ -94,7 +103,10 @@ pub(super) fn input_form(form: &InputForm<'_>) -> Markup {
                     option value="interrupt" { "interrupt: stop the run and do this" }
                 }
             }
-            div.actions { button.primary type="submit" { "Send" } }
+            div.actions {
+                button.primary type="submit" { "Send" }
+                button type="submit" formaction={ (form.path) (PREVIEW_SUFFIX) } { "What its references cost" }
+            }
         }
     }
 }
@@ -109,6 +121,8 @@ fn fixture(text: &str) -> Markup {
         draft: "new",
         is_busy: false,
         folder: Some("/work/shop"),
+        without_folder: false,
+        text,
     };
     view(&[session], &form)
 }

@@ -2,6 +2,7 @@
 
 mod asked;
 mod compacted;
+mod recall_part;
 mod revision;
 
 use std::sync::Arc;
@@ -15,6 +16,7 @@ use palyra_types::access::AccessScope;
 use palyra_wire::v1;
 
 pub(crate) use asked::asked_fragment;
+pub(crate) use recall_part::recall_choice;
 
 use super::ScreenSpec;
 use super::chat::{InputForm, input_form};
@@ -22,6 +24,7 @@ use crate::screen_call::ScreenCall;
 use crate::tape_row::tape_rows;
 use crate::wording::{now_seconds, run_mark, time_tag};
 use compacted::CompactedPart;
+use recall_part::RecallPart;
 use revision::{RunRevision, revision_form};
 
 /// Runs that are shown, at most: the newest.
@@ -62,8 +65,8 @@ struct AskedPart {
 #[derive(Default)]
 struct ConversationParts {
     asked: AskedPart,
-    /// The links to other versions.
-    versions: Markup,
+    /// The links to other versions, and the form for what the conversation says about recall.
+    top: Markup,
     /// The summary that is read in the place of older runs.
     compacted: Option<CompactedPart>,
     has_older: bool,
@@ -93,13 +96,18 @@ async fn render(call: Arc<ScreenCall>) -> Result<Markup, ApiError> {
         let revision = before.and_then(|before| RunRevision::of(&call, run, &read.entries, before));
         spoken.push(SpokenRun { run: run.clone(), entries: read.entries, more: read.more, revision });
     }
+    let recall = RecallPart::of(&call, &branches, &session_id);
+    let top = html! {
+        (revision::versions(&branches, &session_id))
+        @if let Some(recall) = recall { (recall.markup()) }
+    };
     // After the tapes: an approval that is on a tape has its card.
     let parts = ConversationParts {
         asked: AskedPart {
             cards: asked::cards(&call, newest).await?,
             path: format!("/console/sessions/{session_id}/asked"),
         },
-        versions: revision::versions(&branches, &session_id),
+        top,
         compacted: CompactedPart::of(&call, &session_id).await?,
         has_older: !list.next_page_token.is_empty(),
         is_owner: call.has_scope(AccessScope::Admin),
@@ -107,14 +115,22 @@ async fn render(call: Arc<ScreenCall>) -> Result<Markup, ApiError> {
     };
     let token = call.form_token(&send_path);
     let key = call.form_key();
-    let form =
-        InputForm { path: &send_path, token: &token, key: &key, draft: &session_id, is_busy, folder: None };
+    let form = InputForm {
+        path: &send_path,
+        token: &token,
+        key: &key,
+        draft: &session_id,
+        is_busy,
+        folder: None,
+        without_folder: false,
+        text: "",
+    };
     Ok(view(&spoken, &parts, &form))
 }
 
 fn view(spoken: &[SpokenRun], parts: &ConversationParts, form: &InputForm<'_>) -> Markup {
     html! {
-        (parts.versions)
+        (parts.top)
         @if parts.has_older {
             p.notice { "Older runs of this conversation are on the screen " a href="/console/runs" { "Runs" } "." }
         }
@@ -187,10 +203,13 @@ fn fixture(text: &str) -> Markup {
         draft: "s",
         is_busy: true,
         folder: None,
+        without_folder: false,
+        text: "",
     };
     let parts = ConversationParts {
         asked: AskedPart { cards: asked::fixture(text), path: String::new() },
         compacted: Some(CompactedPart::fixture(text)),
+        top: RecallPart::fixture().markup(),
         has_older: true,
         ..Default::default()
     };

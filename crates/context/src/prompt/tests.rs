@@ -7,6 +7,12 @@ use palyra_types::tool::ToolName;
 use proptest::prelude::*;
 
 use super::*;
+use crate::plan::DropRule;
+
+const RULES: [SourceRule; 2] = [
+    SourceRule { source: ContextSource::Rounds, drop: DropRule::OldestFirst { priority: 90 }, share: None },
+    SourceRule { source: ContextSource::History, drop: DropRule::OldestFirst { priority: 30 }, share: None },
+];
 
 fn user(text: &str) -> ChatMessage {
     ChatMessage::user(Redacted::cleaned(text.to_owned()))
@@ -29,11 +35,12 @@ fn inputs(
 ) -> PromptInputs<'_> {
     let mut segments = vec![RequestSegment::outside(ContextSource::Instructions, fixed_bytes)];
     segments.extend(history.iter().map(RequestSegment::past));
-    segments.extend(RequestSegment::current(current));
+    segments.extend(RequestSegment::current(current.into()));
     PromptInputs {
         segments,
         window_tokens,
         tokens_wished: None,
+        rules: &RULES,
         instructions_digest: [0; 32],
         catalog_digest: [0; 32],
     }

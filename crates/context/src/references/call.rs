@@ -24,13 +24,13 @@ const URL_TOOL: &str = "http_fetch";
 /// tool, and the item is [`ReferenceError::Unavailable`].
 pub const MEMORY_TOOL: &str = "memory_search";
 
-/// The tool that reads the answer of another run of the same principal; see [`MEMORY_TOOL`] for its absence.
+/// The tool that reads another run of the same principal; see [`MEMORY_TOOL`] for its absence.
 pub const RUN_TOOL: &str = "read_run";
 
-/// Returns whether a preview makes the calls of a tool: those that read a file or a folder of the workspace.
+/// Returns whether a preview makes the calls of a tool: those that read a file or a folder of the workspace, or a run.
 #[must_use]
 pub fn is_made_by_preview(tool: &ToolName) -> bool {
-    [FILE_TOOL, FOLDER_TOOL].contains(&tool.as_str())
+    [FILE_TOOL, FOLDER_TOOL, RUN_TOOL].contains(&tool.as_str())
 }
 
 /// Returns the call that an event denies because no person can be asked.
@@ -183,7 +183,13 @@ impl ContextReference {
             Self::Staged { path } => (GIT_TOOL, diff(&["--staged"], path.as_deref())),
             Self::Url { url } => (URL_TOOL, json!({"url": url})),
             Self::Memory { query } => (MEMORY_TOOL, json!({"query": query})),
-            Self::Run { run } => (RUN_TOOL, json!({"run": run})),
+            Self::Run { run, entries: None } => (RUN_TOOL, json!({"run": run})),
+            Self::Run { run, entries: Some(LineRange { from, to: None }) } => {
+                (RUN_TOOL, json!({"run": run, "from": from}))
+            }
+            Self::Run { run, entries: Some(LineRange { from, to: Some(to) }) } => {
+                (RUN_TOOL, json!({"run": run, "from": from, "to": to}))
+            }
         };
         ReferenceCall { tool, arguments: arguments.to_string() }
     }

@@ -34,7 +34,7 @@ impl WrittenTarget {
             match chars.next()? {
                 (end, '"') => {
                     let behind = &text[end + 1..];
-                    let lines = if kind == ReferenceKind::File { lines_at_start(behind) } else { None };
+                    let lines = if has_lines(kind) { lines_at_start(behind) } else { None };
                     let (lines, length) = lines.unzip();
                     return Some(Self { value, lines, bytes: end + 1 + length.unwrap_or_default() });
                 }
@@ -57,7 +57,7 @@ impl WrittenTarget {
         if written.is_empty() {
             return None;
         }
-        let split = if kind == ReferenceKind::File { split_lines(written) } else { None };
+        let split = if has_lines(kind) { split_lines(written) } else { None };
         let (value, lines) = split.map_or((written, None), |(path, lines)| (path, Some(lines)));
         Some(Self { value: value.to_owned(), lines, bytes: written.len() })
     }
@@ -75,8 +75,8 @@ impl WrittenTarget {
             ReferenceKind::Staged => Ok(ContextReference::Staged { path: Some(value) }),
             ReferenceKind::Url if is_web_address(&value) => Ok(ContextReference::Url { url: value }),
             ReferenceKind::Memory => Ok(ContextReference::Memory { query: value.trim().to_owned() }),
-            ReferenceKind::Run if is_run_name(&value) => Ok(ContextReference::Run { run: value }),
-            ReferenceKind::Url | ReferenceKind::Run => Err(ReferenceError::InvalidTarget),
+            ReferenceKind::Run => run_reference(&value, lines.transpose()?),
+            ReferenceKind::Url => Err(ReferenceError::InvalidTarget),
         }
     }
 }
@@ -169,6 +169,31 @@ fn is_web_address(text: &str) -> bool {
     })
 }
 
+/// Returns whether lines may follow a target: of a file, or the entries of a run.
+fn has_lines(kind: ReferenceKind) -> bool {
+    matches!(kind, ReferenceKind::File | ReferenceKind::Run)
+}
+
+/// Makes the reference to a run. `RUN@SEQ` names all up to that entry, as on the command line.
+fn run_reference(value: &str, lines: Option<LineRange>) -> Result<ContextReference, ReferenceError> {
+    let (run, upto) = match value.split_once('@') {
+        None => (value, None),
+        Some((run, seq)) => {
+            let upto = seq.parse::<u64>().map_err(|_| ReferenceError::InvalidTarget)?;
+            if upto == 0 || lines.is_some() {
+                return Err(ReferenceError::InvalidLines);
+            }
+            (run, Some(LineRange { from: 1, to: Some(upto) }))
+        }
+    };
+    if !is_run_name(run) {
+        return Err(ReferenceError::InvalidTarget);
+    }
+    Ok(ContextReference::Run { run: run.to_owned(), entries: upto.or(lines) })
+}
+
 fn is_run_name(text: &str) -> bool {
-    text.len() <= RUN_CHARS_MAX && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '~')
+    !text.is_empty()
+        && text.len() <= RUN_CHARS_MAX
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '~')
 }

@@ -28,7 +28,10 @@ fn describe(found: &FoundReference) -> String {
             path.clone().unwrap_or_default()
         }
         Ok(ContextReference::Url { url: named } | ContextReference::Memory { query: named }) => named.clone(),
-        Ok(ContextReference::Run { run }) => run.clone(),
+        Ok(ContextReference::Run { run, entries: None }) => run.clone(),
+        Ok(ContextReference::Run { run, entries: Some(LineRange { from, to }) }) => {
+            format!("{run} {from}-{}", to.map(|to| to.to_string()).unwrap_or_default())
+        }
     };
     format!("{}({named})", found.kind.word())
 }
@@ -149,7 +152,9 @@ fn what_cannot_be_looked_up_has_an_error() {
         &["file!invalid_target", "folder!invalid_target", "diff!invalid_target"],
     );
     check("@url:example.org @url:file:///etc/passwd @url:https://", &["url!invalid_target"; 3]);
-    check("@run:a/b @run:\"x y\"", &["run!invalid_target"; 2]);
+    check("@run:a/b @run:\"x y\" @run:last@x @run:@3", &["run!invalid_target"; 4]);
+    check("@run:last@0 @run:last@3:1-2 @run:last:9-3", &["run!invalid_lines"; 3]);
+    check("@run:last:3-9, and @run:last@12.", &["run(last 3-9)", "run(last 1-12)"]);
     check(&format!("@memory:{}", "x".repeat(TARGET_BYTES_MAX + 1)), &["memory!invalid_target"]);
 }
 
@@ -289,7 +294,7 @@ fn planned(text: &str) -> Vec<PlannedItem> {
 
 #[test]
 fn a_reference_is_a_call_of_a_tool() {
-    let cases: [(&str, &str, Value); 11] = [
+    let cases: [(&str, &str, Value); 13] = [
         ("@file:a.rs", "read_file", json!({"path": "a.rs"})),
         ("@file:a.rs:3-9", "read_file", json!({"path": "a.rs", "from": 3, "to": 9})),
         ("@file:a.rs:3-", "read_file", json!({"path": "a.rs", "from": 3})),
@@ -301,6 +306,8 @@ fn a_reference_is_a_call_of_a_tool() {
         ("@url:https://a.example/", "http_fetch", json!({"url": "https://a.example/"})),
         ("@memory:\"a b\"", MEMORY_TOOL, json!({"query": "a b"})),
         ("@run:last", RUN_TOOL, json!({"run": "last"})),
+        ("@run:last~2@12", RUN_TOOL, json!({"run": "last~2", "from": 1, "to": 12})),
+        ("@run:A1B2:3-", RUN_TOOL, json!({"run": "A1B2", "from": 3})),
     ];
     for (text, tool, arguments) in cases {
         let [PlannedItem::Call(call)] = &planned(text)[..] else { panic!("{text} is a call") };

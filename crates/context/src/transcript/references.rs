@@ -5,10 +5,12 @@ use std::collections::BTreeSet;
 use palyra_types::context_reference::{
     ExpandedReference, ReferenceError, ReferenceMeans, ReferencesExpanded,
 };
+use palyra_types::model::BYTES_PER_TOKEN_ESTIMATED;
 use palyra_types::{EffectId, Redacted, TapeSeq};
 
-use super::{CallKey, EDITED, NOT_RECORDED, TranscriptCall};
+use super::{CallKey, EDITED, NOT_RECORDED, ReferenceMessage, TranscriptCall};
 use crate::data_key::{DataKey, DataPart};
+use crate::plan::LeftOut;
 use crate::references::{
     PreviewItem, PreviewedInput, PreviewedReference, ProposedCall, ReferenceCost, ReferenceItem,
     ReferenceOutcome, ResolvedReferences, preview_context_references, render_context_reference_prompt,
@@ -40,6 +42,20 @@ impl InputReferences {
             return Redacted::default();
         }
         render_context_reference_prompt(&self.resolved(), key)
+    }
+
+    /// Returns what the plan of a request says of their message, which has this place.
+    pub(super) fn message_at(&self, at: usize) -> ReferenceMessage {
+        let costs = preview_context_references(&self.resolved()).items;
+        let cut: Vec<u64> = costs
+            .iter()
+            .map(|cost| cost.tokens_whole.saturating_sub(cost.tokens_shown))
+            .filter(|tokens| *tokens > 0)
+            .collect();
+        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        let bytes = cut.iter().sum::<u64>().saturating_mul(BYTES_PER_TOKEN_ESTIMATED);
+        let left_out = LeftOut { items: count(cut.len()), bytes };
+        ReferenceMessage { at, items: count(costs.len()), left_out }
     }
 
     /// Returns what they cost, as far as their calls were made; `unmade` are those that the caller did not make.

@@ -57,3 +57,20 @@ fn a_folder_without_a_principal_goes_on_for_the_owner_and_for_nobody_else() {
     std::os::unix::fs::symlink(folder.path(), &before).expect("linked");
     assert_ne!(own_folder(&workspaces, 1), before, "a link is no folder");
 }
+
+#[test]
+fn a_look_names_the_folder_that_is_used_and_makes_none() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let base = folder.path().canonicalize().expect("a real path");
+    let workspaces = StateWorkspaces::new(base.join("state"), None);
+    let missing = Content::new(base.join("missing"));
+    for wanted in [None, Some(&missing)] {
+        let looked = workspaces.look(wanted, session_of(1)).expect("a folder");
+        assert_eq!(std::fs::read_dir(&base).expect("readable").count(), 0, "nothing was made");
+        assert_eq!(looked.note.is_some(), wanted.is_some());
+        let chosen = workspaces.choose(wanted, session_of(1)).expect("a workspace");
+        assert_eq!(chosen, looked);
+        assert!(chosen.root.expose().is_dir());
+        std::fs::remove_dir_all(base.join("state")).expect("removed");
+    }
+}

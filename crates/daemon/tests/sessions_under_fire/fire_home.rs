@@ -139,4 +139,12 @@ impl Workspaces for OneFolder {
     ) -> Result<WorkspaceChoice, WorkspaceError> {
         Ok(WorkspaceChoice { root: Content::new(self.0.clone()), note: None })
     }
+
+    fn look(
+        &self,
+        wanted: Option<&Content<PathBuf>>,
+        session: SessionRef,
+    ) -> Result<WorkspaceChoice, WorkspaceError> {
+        self.choose(wanted, session)
+    }
 }

@@ -234,6 +234,13 @@ fn what_needs_a_program_or_the_network_is_recognised() {
         ("remember that tests use port 0", &[r#"memory_write text="tests use port 0""#]),
         ("what do you remember about tests?", &[r#"memory_search query="tests""#]),
         ("what do you remember?", &["memory_search "]),
+        ("what do you remember about me?", &["memory_search "]),
+        ("what have you saved about me", &["memory_search "]),
+        ("what is in your memory?", &["memory_search "]),
+        ("forget that I prefer short answers", &[r#"Forget("I prefer short answers")"#]),
+        ("forget what I told you about deploys", &[r#"Forget("deploys")"#]),
+        ("please forget about the green boat.", &[r#"Forget("green boat")"#]),
+        ("remove the green boat from your memory", &[r#"Forget("green boat")"#]),
     ]);
 }
 

@@ -2,7 +2,8 @@
 
 use serde_json::json;
 
-use super::super::intent::{ClauseIntent, IntendedCall, ToolAbility, ToolGoal};
+use super::super::forgetting::names_item;
+use super::super::intent::{ClauseIntent, IntendedCall, MissingAbility, ToolAbility, ToolGoal};
 use super::super::questions::question_of;
 use super::row::PatternRow;
 
@@ -146,6 +147,46 @@ pub(super) const ROWS: &[PatternRow] = &[
     },
     PatternRow {
         says: &[
+            "forget what i|we told|said|mentioned [you|to] [you|me] about|of {text}",
+            "forget everything|anything|all you know|remember|saved|stored about {text}",
+            "forget [that|about|how|when|where|my] {text}",
+            "stop remembering [that|about] {text}",
+            "remove|delete|erase|drop {text} from memory|memories",
+            "remove|delete|erase|drop memory|memories|item of|about|that {text}",
+        ],
+        means: |found| {
+            let text = found.text(0);
+            let said = text.trim_end_matches(['?', '.', '!']);
+            let which = names_item(said).then(|| ClauseIntent::Goal(ToolGoal::Forget(said.to_owned())));
+            Some(which.unwrap_or(ClauseIntent::Cannot(MissingAbility::Memory)))
+        },
+    },
+    PatternRow {
+        says: &[
+            "forget [it|that|this|me|everything|all|him|her|them] [again|now]",
+            "forget everything|all [that] you know|remember|saved|stored [about] [me|us]",
+            "clear|empty|wipe|reset|erase|delete [all] memory|memories",
+        ],
+        means: |_| Some(ClauseIntent::Cannot(MissingAbility::Memory)),
+    },
+    PatternRow {
+        says: &[
+            "what do|can you remember|recall|know about|of me|us|myself",
+            "what have you remembered|saved|stored|kept [about|of|for] [me|us]",
+            "what did you remember|save|store|keep [about|of|for] me|us",
+            "what is|are in|inside memory|memories",
+            "show|list|tell what|everything you remember|saved|stored|kept [about|of] [me|us]",
+            "show|list|tell what|everything you know about me|us",
+            "what do|can you remember",
+            "list|show [all] [my|your] memory|memories",
+        ],
+        means: |_| {
+            let call = IntendedCall::new(ToolAbility::Recollect, &[]);
+            Some(ClauseIntent::Goal(ToolGoal::one(call)))
+        },
+    },
+    PatternRow {
+        says: &[
             "what do|can you remember|recall about|of {text}",
             "search|look [in|into|through] memory|memories for {text}",
             "do you remember anything about {text}",
@@ -154,13 +195,6 @@ pub(super) const ROWS: &[PatternRow] = &[
             let text = found.text(0);
             let text = text.trim_end_matches(['?', '.', '!']);
             let call = IntendedCall::new(ToolAbility::Recollect, &[]).with("query", json!(text));
-            Some(ClauseIntent::Goal(ToolGoal::one(call)))
-        },
-    },
-    PatternRow {
-        says: &["what do|can you remember", "list|show [my|your] memory|memories"],
-        means: |_| {
-            let call = IntendedCall::new(ToolAbility::Recollect, &[]);
             Some(ClauseIntent::Goal(ToolGoal::one(call)))
         },
     },

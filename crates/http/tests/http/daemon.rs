@@ -223,4 +223,12 @@ impl Workspaces for OneFolder {
         let own = Content::new(self.0.clone());
         Ok(WorkspaceChoice { root: wanted.cloned().unwrap_or(own), note: None })
     }
+
+    fn look(
+        &self,
+        wanted: Option<&Content<PathBuf>>,
+        session: SessionRef,
+    ) -> Result<WorkspaceChoice, WorkspaceError> {
+        self.choose(wanted, session)
+    }
 }

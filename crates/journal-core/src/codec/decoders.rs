@@ -73,6 +73,7 @@ decoders! {
         SessionRenamed => session::decode_renamed(facts, payload),
         SessionArchived => session::decode_archived(facts),
         SessionRestored => session::decode_restored(facts),
+        SessionRecallSet => session::decode_recall(facts),
         GrantRevoked => approval::decode_grant_revoked(facts),
         UndoRequested => effect::decode_undo_requested(facts, payload),
         UndoFinished => effect::decode_undo_finished(facts, payload),

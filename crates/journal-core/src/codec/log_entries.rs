@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use palyra_types::agent::AgentProfile;
 use palyra_types::event::{AgentEvent, EpochSealing, JournalEvent, LogEvent};
+use palyra_types::recall::RecallSwitch;
 use palyra_types::tool::ToolName;
 use palyra_types::{AgentId, Epoch, LogId, Redacted};
 use palyra_wire::store;
@@ -14,6 +15,7 @@ use prost::Message;
 use super::field::{
     EncodedParts, MalformedEvent, ReadResult, VERSION, facts_only, fixed, model_name, model_ref, pair,
 };
+use super::stored_enums::StoredEnum;
 
 /// How EpochStarted says that its payloads are not sealed.
 const SEALING_OFF: u32 = 1;
@@ -110,6 +112,7 @@ fn profile_to_stored(profile: &AgentProfile) -> store::AgentSavedPayload {
             names: tools.iter().map(|tool| tool.as_str().to_owned()).collect(),
         }),
         workspace_roots: profile.workspace_roots.iter().map(path_bytes).collect(),
+        recall: profile.recall.map(StoredEnum::to_stored),
     }
 }
 
@@ -120,5 +123,7 @@ fn profile_from_stored(stored: store::AgentSavedPayload) -> AgentProfile {
         model: stored.model.as_ref().map(model_ref),
         tools: stored.tools.map(|tools| tools.names.iter().map(|name| ToolName::new(name)).collect()),
         workspace_roots: stored.workspace_roots.into_iter().map(stored_path).collect(),
+        // A value of a later version is read as the one that keeps memory out.
+        recall: stored.recall.map(|recall| StoredEnum::from_stored(recall).unwrap_or(RecallSwitch::Off)),
     }
 }

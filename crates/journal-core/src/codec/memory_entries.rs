@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use palyra_types::event::JournalEvent;
 use palyra_types::memory::{MemoryEvent, MemorySaved, MemoryScope, MemorySource, RecalledMemory};
+use palyra_types::recall::RecallSetting;
 use palyra_types::tool::Taints;
 use palyra_types::{MemoryId, Redacted, RunId, SessionId, TapeSeq, Timestamp};
 use palyra_wire::store;
@@ -23,6 +24,15 @@ pub(super) fn encode(event: &MemoryEvent) -> EncodedParts {
             cause: cause.to_stored(),
         }),
     }
+}
+
+pub(super) fn recall_to_stored(setting: RecallSetting) -> store::RecallSetting {
+    store::RecallSetting { switch: setting.switch.to_stored(), level: setting.level.to_stored() }
+}
+
+pub(super) fn recall_from_stored(stored: store::RecallSetting) -> ReadResult<RecallSetting> {
+    let switch = StoredEnum::from_stored(stored.switch)?;
+    Ok(RecallSetting { switch, level: StoredEnum::from_stored(stored.level)? })
 }
 
 pub(super) fn recalled_to_stored(recalled: &[RecalledMemory]) -> Vec<store::RecalledMemory> {

@@ -19,7 +19,7 @@ use super::field::{
     EncodedParts, ReadResult, UnreadableEvent, VERSION, error_code, error_number, facts_only, fixed,
     fixed_or_zero, micros, model_name, model_ref, pair, redacted_model_name, redacted_model_ref, unless_zero,
 };
-use super::memory_entries::{recalled_from_stored, recalled_to_stored};
+use super::memory_entries::{recall_from_stored, recall_to_stored, recalled_from_stored, recalled_to_stored};
 use super::project_entries::{files_from_stored, files_to_stored};
 use super::sampling::{sampling_from_stored, sampling_to_stored};
 use super::skill_entries::{activated_from_stored, activated_to_stored};
@@ -47,6 +47,7 @@ pub(super) fn encode_started(started: &RunStarted) -> EncodedParts {
             skills: activated_to_stored(&started.skills),
             sampling: sampling_to_stored(&started.sampling),
             compaction: started.compaction.map(read_to_stored),
+            recall: started.recall.map(recall_to_stored),
         },
         &store::RunStartedPayload {
             input: started.input.text.expose().clone(),
@@ -94,6 +95,7 @@ pub(super) fn decode_started(facts: &[u8], payload: &[u8]) -> ReadResult<TapeEve
         project_files: files_from_stored(payload.project_files)?,
         recalled: recalled_from_stored(payload.recalled)?,
         compaction: facts.compaction.map(read_from_stored),
+        recall: facts.recall.map(recall_from_stored).transpose()?,
         model: redacted_model_ref(payload.model.as_ref()),
         run_salt: Redacted::from_stored(fixed_or_zero(&payload.run_salt)?),
         fallbacks: Redacted::from_stored(payload.fallbacks.iter().map(model_ref).collect()),

@@ -1,6 +1,7 @@
 //! Stored forms of entries about conversations.
 
 use palyra_types::event::{Bookmark, JournalEvent, SessionEvent};
+use palyra_types::recall::RecallSwitch;
 use palyra_types::session::BranchPoint;
 use palyra_types::{AgentId, Redacted, RunId, Seq, SessionId, TapeSeq};
 use palyra_wire::store;
@@ -8,6 +9,7 @@ use prost::Message;
 
 use super::compaction_entries;
 use super::field::{EncodedParts, ReadResult, VERSION, facts_only, fixed, pair};
+use super::stored_enums::StoredEnum;
 
 pub(super) fn encode(event: &SessionEvent) -> EncodedParts {
     match event {
@@ -18,6 +20,7 @@ pub(super) fn encode(event: &SessionEvent) -> EncodedParts {
         SessionEvent::Archived { session } => encode_archived(*session),
         SessionEvent::Restored { session } => encode_restored(*session),
         SessionEvent::Reset { session } => encode_reset(*session),
+        SessionEvent::RecallSet { session, recall } => encode_recall(*session, *recall),
         SessionEvent::BookmarkPlaced(Bookmark { run, tape_seq, name }) => {
             let (version, run, tape_seq) = (VERSION, run.to_bytes().to_vec(), tape_seq.0);
             let payload = store::BookmarkPlacedPayload { name: name.expose().clone() };
@@ -129,6 +132,21 @@ fn encode_reset(session: SessionId) -> EncodedParts {
 pub(super) fn decode_reset(facts: &[u8]) -> ReadResult<JournalEvent> {
     let facts = store::SessionResetFacts::decode(facts)?;
     Ok(JournalEvent::Session(SessionEvent::Reset { session: SessionId::from_bytes(fixed(&facts.session)?) }))
+}
+
+fn encode_recall(session: SessionId, recall: Option<RecallSwitch>) -> EncodedParts {
+    facts_only(&store::SessionRecallSetFacts {
+        version: VERSION,
+        session: session.to_bytes().to_vec(),
+        recall: recall.map(StoredEnum::to_stored),
+    })
+}
+
+pub(super) fn decode_recall(facts: &[u8]) -> ReadResult<JournalEvent> {
+    let facts = store::SessionRecallSetFacts::decode(facts)?;
+    let session = SessionId::from_bytes(fixed(&facts.session)?);
+    let recall = facts.recall.map(StoredEnum::from_stored).transpose()?;
+    Ok(SessionEvent::RecallSet { session, recall }.into())
 }
 
 pub(super) fn decode_bookmark_placed(facts: &[u8], payload: &[u8]) -> ReadResult<JournalEvent> {

@@ -16,6 +16,7 @@ use palyra_types::model::{FinishReason, ModelFailureClass, UsageSource};
 use palyra_types::posture::Posture;
 use palyra_types::project_file::ProjectFileStanding;
 use palyra_types::proof::{ErasureReason, ReopenReason};
+use palyra_types::recall::{RecallLevel, RecallSwitch};
 use palyra_types::run::{CancelReason, InputDelivery, RunLifecycleState, Surface, TerminationReason};
 use palyra_types::sampling::{AnswerVerbosity, CallsPerAnswer, ReasoningEffort};
 use palyra_types::tool::{
@@ -75,6 +76,8 @@ stored_enum!(with zero SeparationRule, Separation, AnyPerson AnotherPerson);
 stored_enum!(with zero AtExpiry, AtExpiry, Deny Park);
 stored_enum!(with zero OutputRest, OutputRest, Follows InOutcome);
 stored_enum!(with zero ProjectFileStanding, ProjectFileStanding, Data Accepted);
+stored_enum!(RecallSwitch, RecallSwitch, On Off);
+stored_enum!(RecallLevel, RecallLevel, Session Channel Agent Configuration);
 stored_enum!(ApprovalState, ApprovalState, Pending Approved Denied Expired Withdrawn);
 stored_enum!(EffectResolution, Resolution, Happened DidNotHappen Retry);
 stored_enum!(ErasureReason, ErasureReason, Request Retention LeakedSecret);
@@ -111,9 +114,10 @@ stored_enum!(SummaryRefusal, SummaryRefusal,
     NoAnswer NotInForm TooLong PinMissing OpenCallMissing PlanItemMissing DecisionMissing DecisionInvented
     SourceTooLarge);
 stored_enum!(UsageSource, UsageSource, Reported Estimated);
-stored_enum!(DropReason, DropReason, Window);
+stored_enum!(DropReason, DropReason, Window Limit);
 stored_enum!(ContextSource, ContextSource,
-    Instructions Agent Skills Tools History Rounds Input ProjectRules ProjectFiles Memory Summary);
+    Instructions Agent Skills Tools History Rounds Input ProjectRules ProjectFiles Memory Summary References
+    Preferences Channel);
 stored_enum!(FinishReason, Finish, Stop Length ToolCalls ContentFilter Other);
 stored_enum!(ModelFailureClass, ModelFailureClass,
     Auth Permission RateLimit Quota Transient Permanent ContextExceeded ContentPolicy Malformed Network

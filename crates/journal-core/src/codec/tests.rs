@@ -37,6 +37,7 @@ use palyra_types::model::{ModelFailureClass, ModelRef, ProviderContinuation, Res
 use palyra_types::posture::{Posture, PostureScope};
 use palyra_types::project_file::{ProjectFile, ProjectFileStanding};
 use palyra_types::proof::{ErasureReason, ReopenReason, SeqRange, TreeHead};
+use palyra_types::recall::{RecallLevel, RecallSetting, RecallSwitch};
 use palyra_types::run::{CancelReason, IdempotencyDigest, InputDelivery, Surface, UserInput};
 use palyra_types::sampling::{
     AnswerVerbosity, CallsPerAnswer, ReasoningEffort, SamplingNumber, SamplingOptions,
@@ -433,6 +434,7 @@ fn log_events() -> Vec<JournalEvent> {
         JournalEvent::Session(SessionEvent::Archived { session }),
         JournalEvent::Session(SessionEvent::Restored { session }),
         JournalEvent::Session(SessionEvent::Reset { session }),
+        SessionEvent::RecallSet { session, recall: Some(RecallSwitch::Off) }.into(),
     ]
 }
 
@@ -472,6 +474,7 @@ fn grown_kinds() -> Vec<(EventKind, &'static str, JournalEvent)> {
     let skilled = skilled_start(&mut run);
     let sampled = sampled_start(&mut run);
     let recalling = recalling_start(&mut run);
+    let switched = recall_switched_start(&mut run);
     let compacted = compacted_start(&mut SampleRun::new(run.session, 77));
     let given = project_start(&mut run);
     let mut message = run.message(1, 0).event;
@@ -511,6 +514,7 @@ fn grown_kinds() -> Vec<(EventKind, &'static str, JournalEvent)> {
         (EventKind::RunStarted, "RunStarted-sampled", sampled),
         (EventKind::RunStarted, "RunStarted-project", given),
         (EventKind::RunStarted, "RunStarted-recalling", recalling),
+        (EventKind::RunStarted, "RunStarted-recall-switched", switched),
         (EventKind::RunStarted, "RunStarted-compacted", compacted),
         (EventKind::InputReceived, "InputReceived-grown", JournalEvent::Tape(received)),
         (EventKind::ModelMessage, "ModelMessage-grown", message),
@@ -576,6 +580,15 @@ fn recalling_start(run: &mut SampleRun) -> JournalEvent {
         }];
     }
     recalling
+}
+
+/// A start that says who turned recall off.
+fn recall_switched_start(run: &mut SampleRun) -> JournalEvent {
+    let mut switched = run.started("What is this?").event;
+    if let JournalEvent::Tape(TapeEvent::Run(RunEvent::Started(started))) = &mut switched {
+        started.recall = Some(RecallSetting { switch: RecallSwitch::Off, level: RecallLevel::Session });
+    }
+    switched
 }
 
 /// A start with every setting of a model request.

@@ -10,8 +10,8 @@ use palyra_types::memory::{MemoryEvent, MemoryRecord, MemorySaved};
 use palyra_types::{MemoryId, PrincipalId, RunId, Seq, Timestamp};
 
 use crate::family::{
-    Family, FamilyCache, FamilyIndex, FamilyTable, FoldedEntry, IndexKey, KeyRange, LogView, RowId, RowStore,
-    RowsPerKey, ScanOrder, StoreFault, StoredRow, all_rows, find_row, scan_rows,
+    Family, FamilyCache, FamilyIndex, FamilyTable, FoldedEntry, IndexKey, KeyRange, LogView, RowId, RowScan,
+    RowStore, RowsPerKey, ScanOrder, StoreFault, StoredRow, all_rows, find_row, scan_rows, scan_wanted,
 };
 
 /// The family.
@@ -44,6 +44,20 @@ struct MemoryFacts {
     superseded_by: Option<Vec<u8>>,
     #[prost(sint64, optional, tag = "5")]
     forgotten: Option<i64>,
+}
+
+/// Rows that are read at once for a page.
+const SCANNED_AT_ONCE: usize = 64;
+
+/// Which items a page has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MemoryPageQuery {
+    /// Whose.
+    pub principal: PrincipalId,
+    /// Only those that were saved before this entry.
+    pub before: Option<Seq>,
+    /// At most so many.
+    pub limit: usize,
 }
 
 const BY_MEMORY: usize = 0;
@@ -154,6 +168,44 @@ pub fn of_principal(
     let range = KeyRange::of_prefix(of(principal));
     let found = scan_rows::<MemoryFamily>(rows, OF_PRINCIPAL, range, ScanOrder::Ascending, usize::MAX)?;
     found.into_iter().map(|(id, row)| logged(log, id, &row)).collect()
+}
+
+/// Returns the newest items of a principal that are wanted and were saved before a place, at most so many, newest first.
+///
+/// # Errors
+/// [`StoreFault`] when the store fails, or a row contradicts its entry.
+pub fn page(
+    rows: &mut dyn RowStore,
+    log: &mut dyn LogView,
+    query: &MemoryPageQuery,
+    is_wanted: impl Fn(&MemoryRecord) -> bool,
+) -> Result<Vec<MemoryRecord>, StoreFault> {
+    let mut found = Vec::new();
+    let mut after = query.before.map(RowId::from);
+    loop {
+        let prefix = of(query.principal);
+        let scan = RowScan {
+            index: OF_PRINCIPAL,
+            range: KeyRange::of_prefix(prefix.clone()),
+            after: after.map(|id| (prefix, id)),
+            order: ScanOrder::Descending,
+            limit: SCANNED_AT_ONCE,
+        };
+        let scanned = scan_wanted::<MemoryFamily>(rows, scan, |_| true)?;
+        for (id, row) in &scanned {
+            let record = logged(log, *id, row)?;
+            if is_wanted(&record) {
+                found.push(record);
+            }
+            if found.len() >= query.limit {
+                return Ok(found);
+            }
+        }
+        match scanned.last() {
+            Some((last, _)) if scanned.len() == SCANNED_AT_ONCE => after = Some(*last),
+            Some(_) | None => return Ok(found),
+        }
+    }
 }
 
 /// Returns the principals that have items which were not forgotten.

@@ -3,6 +3,7 @@
 mod queries;
 
 use palyra_types::event::{JournalEvent, ModelEvent, RunEvent, SessionEvent, TapeEvent, ToolEvent};
+use palyra_types::recall::RecallSwitch;
 use palyra_types::session::{BranchPoint, OrchestratorSessionRecord, SessionRef};
 use palyra_types::{AgentId, PrincipalId, Redacted, RunId, Seq, SessionId, TapeSeq, Timestamp};
 
@@ -66,6 +67,9 @@ struct SessionFacts {
     /// The place of the surface in the list of all, from 1.
     #[prost(uint32, optional, tag = "11")]
     surface: Option<u32>,
+    /// Whether items of memory are recalled; absent where the session does not say so.
+    #[prost(bool, optional, tag = "12")]
+    recall: Option<bool>,
 }
 
 const BY_SESSION: usize = 0;
@@ -118,7 +122,7 @@ fn branch_of(facts: BranchFacts) -> Option<BranchPoint> {
 impl Family for SessionFamily {
     const TABLE: &'static FamilyTable = &FamilyTable {
         name: "session",
-        version: 2,
+        version: 3,
         indexes: &[
             FamilyIndex { name: "by_session", rows_per_key: RowsPerKey::One },
             FamilyIndex { name: "by_key", rows_per_key: RowsPerKey::One },
@@ -147,6 +151,7 @@ impl Family for SessionFamily {
             archived: record.archived.map(|time| time.0),
             branched_from: record.branched_from.as_ref().map(branch_facts),
             surface: record.surface.map(|surface| stored_surface(Some(surface))),
+            recall: record.recall.map(|recall| recall == RecallSwitch::On),
         })
     }
 
@@ -184,6 +189,7 @@ impl Family for SessionFamily {
                 Some(number) => Some(surface_from_stored(number)?),
                 None => None,
             },
+            recall: facts.recall.map(RecallSwitch::from),
         };
         Some(SessionRow { record, opened: stored.id.into(), labelled: label.source })
     }
@@ -231,6 +237,7 @@ fn opened(
         reset_at: None,
         branched_from: *branched_from,
         archived: None,
+        recall: None,
     };
     rows.insert(entry, SessionRow { record, opened: entry.seq, labelled: entry.seq })
 }
@@ -250,6 +257,9 @@ fn changed(
             change(rows, entry, *session, |row| row.record.archived = Some(entry.time))
         }
         SessionEvent::Restored { session } => change(rows, entry, *session, |row| row.record.archived = None),
+        SessionEvent::RecallSet { session, recall } => {
+            change(rows, entry, *session, |row| row.record.recall = *recall)
+        }
         SessionEvent::Reset { session } => {
             change(rows, entry, *session, |row| row.record.reset_at = Some(entry.seq))
         }

@@ -1067,6 +1067,10 @@ fn faults_of_calls() -> Vec<Fault> {
             JournalEvent::Session(SessionEvent::Restored { .. }) => Ok(()),
             _ => SessionFamily::fold(rows, entry),
         }),
+        fault!(SessionFamily, "recall stays as it was set first", |rows, entry| match entry.event {
+            JournalEvent::Session(SessionEvent::RecallSet { recall: None, .. }) => Ok(()),
+            _ => SessionFamily::fold(rows, entry),
+        }),
         fault!(SessionFamily, "the first title stays", |rows, entry| match entry.event {
             JournalEvent::Session(SessionEvent::Renamed { .. }) => Ok(()),
             _ => SessionFamily::fold(rows, entry),

@@ -91,6 +91,14 @@ impl<'h> Person<'h> {
         self.done("POST /api/v1/runs", &body)["opened"].clone()
     }
 
+    /// Has a run of a new conversation read a run; returns its events.
+    fn reads(&self, run: &str) -> String {
+        let input = json!({ "tool": "read_run", "arguments": { "run": run } });
+        let opened = self.done("POST /api/v1/runs", &json!({ "input": input.to_string() }))["opened"].clone();
+        let reading = opened["run_id"].as_str().unwrap();
+        self.read_until(&format!("GET /api/v1/runs/{reading}/events"), "run_finished")
+    }
+
     fn write(&self, path: &str, family: &str) -> Value {
         let arguments = json!({ "path": path, "content": self.canary(family) });
         self.runs("write_file", &arguments, &json!([]))
@@ -284,6 +292,16 @@ fn no_operation_shows_content_of_another_person() {
             line.replace(&other.canary("key"), "").contains(&leaked)
         });
         assert_eq!(line, None, "content of {} was shown to {}", other.name, asking.name);
+    }
+    // A tool that reads runs knows those of its person alone.
+    for (asking, other) in [(alice, bob), (bob, alice)] {
+        for run in [&other.ids["run_id"], &other.answered] {
+            let refused = asking.reads(run);
+            let leaks = refused.contains(&format!("lantern-{}-", other.name));
+            assert!(refused.contains("PLY-1103") && !leaks, "{refused}");
+        }
+        let own = asking.reads(&asking.ids["run_id"]);
+        assert!(own.contains(&asking.canary("input")) && !own.contains("PLY-1103"), "the control: {own}");
     }
     // No request to the model has words of both.
     for request in server.asked() {

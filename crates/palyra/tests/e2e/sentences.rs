@@ -400,3 +400,22 @@ fn a_commit_without_a_name_says_which_setting_gives_one() {
         "one by Agent Lantern, Agent Lantern\n"
     );
 }
+
+#[test]
+fn an_item_of_memory_is_forgotten_by_its_words_and_of_several_none_is() {
+    let home = Home::new();
+    said(&home, "remember that I prefer short answers", 0);
+    said(&home, "remember that deploys are on Fridays", 0);
+    said(&home, "remember that a late deploy needs a yes", 0);
+    let several = said(&home, "forget what I told you about deploys", 0);
+    assert!(several.answer.contains("2 items fit") && several.answer.contains("deploys are on Fridays"));
+    assert!(!several.calls.iter().any(|call| call.starts_with("memory_write")), "{several:#?}");
+    let one = said(&home, "forget that I prefer short answers", 0);
+    assert!(one.answer.contains("I forgot this: I prefer short answers"), "{one:#?}");
+    said(&home, "forget that deploys are on Fridays", 0);
+    let none = said(&home, "forget that I prefer short answers", 0);
+    assert!(none.answer.contains("I cannot forget that"), "{none:#?}");
+    let left = said(&home, "what do you remember about me?", 0);
+    let [shown] = &left.outputs[..] else { panic!("{left:#?}") };
+    assert!(shown.starts_with("1 item\n") && shown.ends_with("a late deploy needs a yes"), "{shown}");
+}

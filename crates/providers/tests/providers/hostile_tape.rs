@@ -1,12 +1,12 @@
 //! A run whose tape brings texts of others: attached files, and results of tools.
 
 use jiff::tz::TimeZone;
-use palyra_context::system_texts::SystemTexts;
 use palyra_context::transcript::Transcript;
 use palyra_ports::NewEntry;
 use palyra_testkit::journal_suite::samples::{SampleRun, principal, session};
 use palyra_types::Redacted;
 use palyra_types::attachment::{Attachment, AttachmentBody};
+use palyra_types::data_delimiter::DATA_RULE;
 use palyra_types::error_code::ErrorCode;
 use palyra_types::event::{JournalEvent, RunEvent, TapeEvent, ToolEvent};
 use palyra_types::model::ModelRequest;
@@ -80,7 +80,7 @@ impl HostileTape {
     /// Returns the next request of the run.
     pub(crate) fn request(&self, subject: Subject) -> ModelRequest {
         let mut request = subject.request("");
-        request.system = SystemTexts::new("Be brief.", None, None, None).joined().into();
+        request.system = format!("Be brief.\n\n{DATA_RULE}").into();
         request.messages = self.transcript.messages(&TimeZone::UTC);
         request
     }

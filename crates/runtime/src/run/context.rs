@@ -3,14 +3,13 @@
 use std::sync::Arc;
 
 use jiff::tz::TimeZone;
-use palyra_context::prompt::{ContextTooLarge, PromptInputs, RequestSegment, answer_cap, assemble};
+use palyra_context::prompt::{ContextTooLarge, PromptInputs, answer_cap, assemble};
 use palyra_context::session_history::PriorContext;
-use palyra_context::system_texts::SystemTexts;
+use palyra_context::sources::{RequestMaterial, StandingTexts, request_segments, source_rules, system_text};
 use palyra_context::transcript::Transcript;
-use palyra_context::{project_files, recalled_memories, session_summary};
 use palyra_ports::StaticText;
 use palyra_types::client_tool::ClientToolOffer;
-use palyra_types::event::{ContextPlan, ContextSource, RunEvent, RunStarted, TapeEvent};
+use palyra_types::event::{ContextPlan, RunEvent, RunStarted, TapeEvent};
 use palyra_types::model::{ModelRef, ModelRequest};
 use palyra_types::{Content, Timestamp};
 
@@ -99,12 +98,9 @@ impl RequestSource<'_> {
         let window_tokens = self.window_tokens(&model);
         let agent = started.and_then(|started| self.run_context.views.agents.by_id(started.agent));
         let skills = started.map_or(&[][..], |started| &started.skills);
-        let of_agent = agent.as_ref().map(|agent| agent.profile.instructions.expose().as_str());
+        let of_agent = agent.as_ref().map_or("", |agent| agent.profile.instructions.expose().as_str());
         let of_skills = self.run_context.views.skills.section(skills);
-        let of_project = started.and_then(|started| project_files::rules(&started.project_files));
         let shipped = Arc::clone(&self.run_context.ports.config.borrow().instructions);
-        let system = SystemTexts::new(&shipped, of_agent, of_project.as_deref(), of_skills.as_deref());
-        let instructions: Arc<str> = system.joined().into();
         let client_tools = latest_offer(state, fresh);
         let tools = agent.as_ref().and_then(|agent| agent.profile.tools.as_deref());
         // A client that performs functions of its own is offered these alone.
@@ -112,18 +108,20 @@ impl RequestSource<'_> {
         let catalog = self.run_context.catalog_of(tools, &self.run_context.views.skills.active(skills));
         let offered_bytes = client_tools.as_ref().map_or(0, |offer| offer.content_bytes());
         let answer_max = client_tools.as_ref().and_then(|offer| offer.answer_tokens_max);
+        let of_skills = of_skills.as_deref().unwrap_or_default();
+        let material = RequestMaterial {
+            texts: StandingTexts { instructions: &shipped, of_agent, of_skills },
+            offered_bytes: catalog.text.len() + offered_bytes,
+            started,
+            earlier: self.earlier,
+            zone: &self.zone,
+            transcript: &transcript,
+        };
+        let instructions: Arc<str> = system_text(&material).into();
         let instructions_digest = palyra_ledger::sha256(instructions.as_bytes());
-        let mut segments = system.segments();
-        segments.push(RequestSegment::outside(ContextSource::Tools, catalog.text.len() + offered_bytes));
-        segments.extend(started.and_then(|started| session_summary::segment_of(started, self.earlier)));
-        segments.extend(self.earlier.runs.iter().map(RequestSegment::past));
-        if let Some(started) = started {
-            segments.extend(project_files::data_segments_of(started));
-            segments.extend(recalled_memories::segments_of(started, &self.zone));
-        }
-        segments.extend(RequestSegment::current(transcript.messages(&self.zone)));
         let prompt = assemble(PromptInputs {
-            segments,
+            segments: request_segments(&material),
+            rules: &source_rules(),
             window_tokens,
             tokens_wished: wanted.tokens,
             instructions_digest,

@@ -30,7 +30,7 @@ use crate::session::admitted::{AdmittedRun, SessionOpening};
 use crate::session::appends::{AppendQueue, CommittedRun, FinishedAppend};
 use crate::session::deliveries::DeliveryQueue;
 use crate::session::directory::{
-    ChangeReply, Command, Directory, HandedOver, RetireOutcome, SteerReply, SubmitReply,
+    ChangeReply, Command, Directory, HandedOver, RetireOutcome, SessionBinding, SteerReply, SubmitReply,
 };
 use crate::session::loaded::{ArchiveState, LoadedSession, StateFreshness};
 use crate::session::request::{RecordedChange, SessionChange};
@@ -228,8 +228,8 @@ impl SessionActor {
         if self.appends.is_archiving() {
             loaded.standing = ArchiveState::Archived;
         }
-        if let Some(agent) = loaded.agent {
-            self.directory.register_agent(self.session, agent);
+        if let Some(binding) = loaded.binding {
+            self.directory.register_binding(self.session, binding);
         }
         self.loaded = Some(loaded);
         self.retry_at = None;
@@ -293,7 +293,7 @@ impl SessionActor {
         let entries = vec![opening.entry(ports.clock.wall())];
         let opened = ports.recorder.record(entries, AppendClass::Normal, vec![opening.guard()]).await;
         if opened.is_ok() {
-            self.directory.register_agent(self.session, opening.agent);
+            self.directory.register_binding(self.session, SessionBinding::opened(opening.agent));
         }
         self.take_note(opened.as_ref().err());
         // What it shares with another session has to be read, and so has a session that was there before.
@@ -371,7 +371,7 @@ impl SessionActor {
             (SessionChange::Archive, ArchiveState::Current) => loaded.standing = ArchiveState::Archived,
             (SessionChange::Restore, ArchiveState::Archived)
             | (SessionChange::Reset, ArchiveState::Current)
-            | (SessionChange::Rename(_), _) => {}
+            | (SessionChange::Rename(_) | SessionChange::SetRecall(_), _) => {}
         }
         self.appends.change(&self.engine, self.session, change, reply);
     }
@@ -391,6 +391,9 @@ impl SessionActor {
                         (SessionChange::Reset, Ok(at)) => loaded.history.reset(*at),
                         (SessionChange::Archive, Err(_)) | (SessionChange::Restore, Ok(_)) => {
                             loaded.standing = ArchiveState::Current;
+                        }
+                        (SessionChange::SetRecall(recall), result) => {
+                            self.directory.note_recall(self.session, result.is_ok().then_some(*recall));
                         }
                         (SessionChange::Archive | SessionChange::Rename(_), Ok(_))
                         | (

@@ -12,20 +12,22 @@ use palyra_types::agent::AgentRecord;
 use palyra_types::client_tool::ClientToolOffer;
 use palyra_types::event::RunStarted;
 use palyra_types::model::{ModelRef, ResponseFormat};
+use palyra_types::recall::{RecallSetting, RecallSwitch, RecallSwitches};
 use palyra_types::run::{InputDelivery, RunLimits};
 use palyra_types::sampling::SamplingOptions;
 use palyra_types::skill::ActivatedSkill;
-use palyra_types::surface::WorkspaceRootSource;
+use palyra_types::surface::{Surface, WorkspaceRootSource};
 use palyra_types::tool::Taints;
 use palyra_types::{Content, Redacted, RunId};
 use tokio::sync::oneshot;
 
+use crate::config::GatewayRuntimeConfigSnapshot;
 use crate::engine::Engine;
 use crate::error::RequestError;
 use crate::run::preview_references;
 use crate::session::admitted::{AdmittedRun, RunSpec};
 use crate::session::client_tools::checked_offer;
-use crate::session::directory::{Command, Directory};
+use crate::session::directory::{Command, Directory, SessionBinding};
 use crate::session::prepared::{PreparedInput, prepare};
 use crate::session::repeated::find_repeated;
 use crate::session::request::{ResetMode, SubmitReceipt, SubmitRequest};
@@ -44,6 +46,8 @@ pub(super) struct SubmitOptions {
     pub(super) earlier: Option<RunStarted>,
     /// Whether the run is to be followed from before its first entry on.
     pub(super) follow: FollowMode,
+    /// Whether the folder of the run is made where it is not there.
+    pub(super) folder: FolderUse,
 }
 
 /// Whether a run is to be followed from before its first entry on.
@@ -52,6 +56,14 @@ pub(super) enum FollowMode {
     #[default]
     No,
     Yes,
+}
+
+/// Whether the folder of a run is made where it is not there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum FolderUse {
+    #[default]
+    Make,
+    Look,
 }
 
 /// What became of a request; with a follower if it began a run that was to be followed.
@@ -130,7 +142,8 @@ pub(super) async fn preview(
     caller: Caller,
     request: SubmitRequest,
 ) -> Result<PreviewedInput, RequestError> {
-    let validated = ValidatedSubmit::new(engine, caller, request, SubmitOptions::default())?;
+    let options = SubmitOptions { folder: FolderUse::Look, ..SubmitOptions::default() };
+    let validated = ValidatedSubmit::new(engine, caller, request, options)?;
     let SubmitRequest { session, agent, .. } = &validated.request;
     let place = resolve::place(engine, directory, caller, session, agent.as_deref()).await?;
     let skills = engine.views.skills.activate(place.agent()).await.map_err(AdminError::from)?;
@@ -158,6 +171,7 @@ struct ValidatedSubmit {
     client_tools: Option<ClientToolOffer>,
     earlier: Option<RunStarted>,
     follow: FollowMode,
+    folder: FolderUse,
     notes: Vec<String>,
 }
 
@@ -168,7 +182,7 @@ impl ValidatedSubmit {
         request: SubmitRequest,
         options: SubmitOptions,
     ) -> Result<Self, RequestError> {
-        let SubmitOptions { earlier, follow } = options;
+        let SubmitOptions { earlier, follow, folder } = options;
         let key = request.idempotency_key.as_ref();
         let prepared = prepare(engine, caller, &request.input.text, &request.files, key)?;
         let response_format = request
@@ -194,6 +208,7 @@ impl ValidatedSubmit {
             prepared,
             earlier,
             follow,
+            folder,
             notes: Vec::new(),
         })
     }
@@ -229,14 +244,19 @@ impl ValidatedSubmit {
         skills: Vec<ActivatedSkill>,
     ) -> Result<AdmittedRun, RequestError> {
         let (request, earlier) = (&self.request, self.earlier.as_ref());
-        let (session, agent, opening) = match place {
-            SessionTarget::Existing { session, agent } => (session, agent, None),
-            SessionTarget::New(opening) => (opening.session, opening.agent, Some(opening)),
+        let (session, binding, opening) = match place {
+            SessionTarget::Existing { session, binding } => (session, binding, None),
+            SessionTarget::New(opening) => {
+                (opening.session, SessionBinding::opened(opening.agent), Some(opening))
+            }
         };
-        let agent = engine.views.agents.by_id(agent).ok_or(AdminError::AgentNotFound)?;
+        let agent = engine.views.agents.by_id(binding.agent).ok_or(AdminError::AgentNotFound)?;
         let model = choose_model(engine, request, earlier, &agent)?;
         let wanted = wanted_root(engine, caller, request, earlier, &agent)?;
-        let workspace = engine.ports.workspaces.choose(wanted.as_ref(), session)?;
+        let workspace = match self.folder {
+            FolderUse::Make => engine.ports.workspaces.choose(wanted.as_ref(), session)?,
+            FolderUse::Look => engine.ports.workspaces.look(wanted.as_ref(), session)?,
+        };
         // A link may lead to a folder of another name.
         let workspace_root = identity(engine, caller, workspace.root, WORKSPACE_PATH)?;
         let config = Arc::clone(&engine.config.borrow());
@@ -262,6 +282,7 @@ impl ValidatedSubmit {
             workspace_root,
             project_files: Vec::new(),
             recalled: Vec::new(),
+            recall: Some(recall_setting(&config, caller.actor.surface, binding, &agent)),
             compaction: None,
             model: Some(model).into(),
             fallbacks: fallbacks.into(),
@@ -276,9 +297,22 @@ impl ValidatedSubmit {
     }
 }
 
+/// Returns whether a run is given items of memory unasked: the narrowest level that says something wins.
+fn recall_setting(
+    config: &GatewayRuntimeConfigSnapshot,
+    surface: Surface,
+    session: SessionBinding,
+    agent: &AgentRecord,
+) -> RecallSetting {
+    let channel = surface.profile().recall;
+    let configuration = config.recalls_memory.into();
+    let agent = agent.profile.recall;
+    RecallSwitches { session: session.recall, channel, agent, configuration }.setting()
+}
+
 /// Adds what is remembered for the person of a run, with the labels of what it was learned from.
 async fn recall(engine: &Engine, RunSpec { session, started, .. }: &mut RunSpec) {
-    if engine.config.borrow().recalls_memory {
+    if started.recall.is_some_and(|setting| setting.switch == RecallSwitch::On) {
         started.recalled = engine.views.memories.recalled(*session, started).await;
         started.taints = started.recalled.iter().fold(started.taints, |all, item| all.with(item.taints));
     }

@@ -206,6 +206,9 @@ fn change_entry(engine: &Engine, session: SessionRef, change: &RecordedChange) -
         SessionChange::Reset => JournalEvent::Session(SessionEvent::Reset { session: session.id }),
         SessionChange::Archive => JournalEvent::Session(SessionEvent::Archived { session: session.id }),
         SessionChange::Restore => JournalEvent::Session(SessionEvent::Restored { session: session.id }),
+        SessionChange::SetRecall(recall) => {
+            JournalEvent::Session(SessionEvent::RecallSet { session: session.id, recall: *recall })
+        }
     };
     let time = engine.ports.clock.wall();
     NewEntry { time, principal: session.principal, session: Some(session.id), run: None, event }

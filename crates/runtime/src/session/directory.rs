@@ -9,8 +9,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use palyra_ports::AppendError;
 use palyra_run_core::RunInput;
+use palyra_types::recall::RecallSwitch;
 use palyra_types::run::{IdempotencyDigest, UserInput};
-use palyra_types::session::SessionRef;
+use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
 use palyra_types::{AgentId, RunId};
 use tokio::sync::{OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock, mpsc, oneshot};
 
@@ -67,11 +68,32 @@ impl Command {
     }
 }
 
+/// What the runs of a session have from it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct SessionBinding {
+    /// The agent it is bound to for ever.
+    pub(super) agent: AgentId,
+    /// Whether they are given items of memory unasked; `None` leaves that to wider levels.
+    pub(super) recall: Option<RecallSwitch>,
+}
+
+impl SessionBinding {
+    /// Returns what a session has that is opened with an agent.
+    pub(super) fn opened(agent: AgentId) -> Self {
+        Self { agent, recall: None }
+    }
+
+    /// Returns what a session has that exists.
+    pub(super) fn of(record: &OrchestratorSessionRecord) -> Self {
+        Self { agent: record.agent, recall: record.recall }
+    }
+}
+
 /// A session with an actor.
 struct AtWork {
     mailbox: mpsc::Sender<Command>,
-    /// The agent it is bound to for ever, once its actor knows that it exists.
-    agent: Option<AgentId>,
+    /// What its runs have from it, once its actor knows that it exists.
+    binding: Option<SessionBinding>,
 }
 
 /// Starts the actor of a session.
@@ -152,7 +174,7 @@ impl Directory {
         }
         let (mailbox, commands) = mpsc::channel(MAILBOX_MAX);
         (self.starter)(session, self.clone(), commands);
-        actors.insert(session, AtWork { mailbox: mailbox.clone(), agent: None });
+        actors.insert(session, AtWork { mailbox: mailbox.clone(), binding: None });
         mailbox
     }
 
@@ -161,18 +183,27 @@ impl Directory {
         self.actors.lock().unwrap_or_else(PoisonError::into_inner).len() > RESTING_ACTORS_MAX
     }
 
-    /// Takes note that a session exists, and of the agent it is bound to.
-    pub(super) fn register_agent(&self, session: SessionRef, agent: AgentId) {
+    /// Takes note that a session exists, and of what its runs have from it.
+    pub(super) fn register_binding(&self, session: SessionRef, binding: SessionBinding) {
         let mut actors = self.actors.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(at_work) = actors.get_mut(&session) {
-            at_work.agent = Some(agent);
+            at_work.binding = Some(binding);
         }
     }
 
-    /// Returns the agent of a session that is known to exist.
-    pub(super) fn agent_of(&self, session: SessionRef) -> Option<AgentId> {
+    /// Returns what the runs of a session have from it that is known to exist.
+    pub(super) fn binding_of(&self, session: SessionRef) -> Option<SessionBinding> {
         let actors = self.actors.lock().unwrap_or_else(PoisonError::into_inner);
-        actors.get(&session).and_then(|at_work| at_work.agent)
+        actors.get(&session).and_then(|at_work| at_work.binding)
+    }
+
+    /// Takes note of what a session says about recall; without that, the next run looks into the journal.
+    pub(super) fn note_recall(&self, session: SessionRef, recorded: Option<Option<RecallSwitch>>) {
+        let mut actors = self.actors.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(at_work) = actors.get_mut(&session) {
+            let binding = at_work.binding.zip(recorded);
+            at_work.binding = binding.map(|(binding, recall)| SessionBinding { recall, ..binding });
+        }
     }
 
     /// Takes note that a session works on a run.

@@ -12,11 +12,12 @@ use palyra_journal_core::family::QueryFamilies;
 use palyra_ports::read_records::{RECORD_PAGE_ROWS_MAX, RunFilter, RunQuery};
 use palyra_types::run::{InputDelivery, RunLifecycleState, RunPhase, RunRecord, WaitReason};
 use palyra_types::session::SessionRef;
-use palyra_types::{AgentId, RunId, Seq, TapeSeq};
+use palyra_types::{RunId, Seq, TapeSeq};
 
 use crate::engine::Engine;
 use crate::error::RequestError;
 use crate::run::LiveRun;
+use crate::session::directory::SessionBinding;
 
 /// What the journal says, kept current from then on.
 pub(super) struct LoadedSession {
@@ -25,8 +26,8 @@ pub(super) struct LoadedSession {
     pub(super) history: SessionHistory,
     pub(super) freshness: StateFreshness,
     pub(super) standing: ArchiveState,
-    /// The agent that the session is bound to, if it is known to exist.
-    pub(super) agent: Option<AgentId>,
+    /// What its runs have from the session, if it is known to exist.
+    pub(super) binding: Option<SessionBinding>,
 }
 
 /// Whether the journal may hold more than what is known here.
@@ -110,7 +111,7 @@ impl LoadedSession {
             history: SessionHistory::default(),
             freshness: StateFreshness::Fresh,
             standing: ArchiveState::Current,
-            agent: None,
+            binding: None,
         }
     }
 
@@ -127,10 +128,10 @@ impl LoadedSession {
             Some(record) => load_history(engine.conversations.ports(), record, oldest_open).await?,
             None => SessionHistory::default(),
         };
-        let agent = record.as_ref().map(|record| record.agent);
+        let binding = record.as_ref().map(SessionBinding::of);
         let archived = record.is_some_and(|record| record.archived.is_some());
         let standing = if archived { ArchiveState::Archived } else { ArchiveState::Current };
-        let mut loaded = Self { history, standing, agent, ..Self::unopened() };
+        let mut loaded = Self { history, standing, binding, ..Self::unopened() };
         let mut begun = None;
         for record in open {
             let (run, first_seq, delivery) = (record.run, record.first_seq, record.delivery);

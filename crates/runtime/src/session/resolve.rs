@@ -16,7 +16,7 @@ use tokio::sync::oneshot;
 use crate::engine::Engine;
 use crate::error::RequestError;
 use crate::session::admitted::SessionOpening;
-use crate::session::directory::{Command, Directory};
+use crate::session::directory::{Command, Directory, SessionBinding};
 use crate::session::request::{ExistingSession, ResetMode, ResolvedSession, SessionChange, SessionSelector};
 
 /// Races for a new key are settled by the journal; the loser looks again, at most so often.
@@ -36,7 +36,7 @@ impl SessionTarget {
     /// Returns whose run it would be.
     pub(super) fn agent(&self) -> AgentId {
         match self {
-            Self::Existing { agent, .. } => *agent,
+            Self::Existing { binding, .. } => binding.agent,
             Self::New(opening) => opening.agent,
         }
     }
@@ -44,7 +44,7 @@ impl SessionTarget {
 
 /// Where a run is wished: a session that exists, or the entry that would open it.
 pub(super) enum SessionTarget {
-    Existing { session: SessionRef, agent: AgentId },
+    Existing { session: SessionRef, binding: SessionBinding },
     New(SessionOpening),
 }
 
@@ -58,15 +58,15 @@ pub(super) async fn place(
 ) -> Result<SessionTarget, RequestError> {
     if let SessionSelector { id: Some(id), key: None, .. } = selector {
         let session = SessionRef { principal: caller.actor.principal, id: *id };
-        if let Some(bound_to) = directory.agent_of(session) {
+        if let Some(binding) = directory.binding_of(session) {
             check_texts(selector)?;
-            check_agent(engine, bound_to, agent)?;
-            return Ok(SessionTarget::Existing { session, agent: bound_to });
+            check_agent(engine, binding.agent, agent)?;
+            return Ok(SessionTarget::Existing { session, binding });
         }
     }
     Ok(match find(engine, caller, selector, agent).await? {
         FoundSession::Existing(record) => {
-            SessionTarget::Existing { session: record.session, agent: record.agent }
+            SessionTarget::Existing { session: record.session, binding: SessionBinding::of(&record) }
         }
         FoundSession::New(opening) => SessionTarget::New(opening),
     })
@@ -136,6 +136,7 @@ pub(super) async fn change(
         SessionChange::Reset => SessionChange::Reset,
         SessionChange::Archive => SessionChange::Archive,
         SessionChange::Restore => SessionChange::Restore,
+        SessionChange::SetRecall(recall) => SessionChange::SetRecall(recall),
     };
     engine.ports.session(session).await?.ok_or(RequestError::SessionNotFound)?;
     let (reply, answer) = oneshot::channel();

@@ -195,6 +195,25 @@ async fn pages_of_a_list_go_on_where_the_one_before_ended() {
     assert_eq!(seen, ["item 4", "item 3", "item 2", "item 1", "item 0"]);
 }
 
+/// More rows than are read at once.
+#[tokio::test]
+async fn a_page_of_a_folder_finds_an_item_behind_many_of_other_places() {
+    let rig = Rig::start().await;
+    let memory = &rig.gateway.admin.memories;
+    let folder = || MemoryFilter::Folder(Content::new("/work".into()));
+    let new = NewMemory { text: "in work".into(), scope: folder(), lifetime: None, replaces: None };
+    memory.save(rig.me(), new).await.unwrap();
+    for n in 0..70 {
+        save(&rig, rig.me(), &format!("item {n}")).await;
+    }
+    let page = memory.list(rig.me(), folder(), None, 1).await.unwrap();
+    assert_eq!((texts(&page.items), page.next), (vec!["in work".to_owned()], None));
+    let all = memory.list(rig.me(), MemoryFilter::All, None, 70).await.unwrap();
+    assert_eq!((all.items.len(), all.next), (70, all.items.last().map(|last| last.seq)));
+    let rest = memory.list(rig.me(), MemoryFilter::All, all.next, 70).await.unwrap();
+    assert_eq!((texts(&rest.items), rest.next), (vec!["in work".to_owned()], None));
+}
+
 #[tokio::test]
 async fn an_item_of_a_tool_holds_where_it_says_and_keeps_what_the_run_had_read() {
     let rig = Rig::start().await;

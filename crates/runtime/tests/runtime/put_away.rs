@@ -6,6 +6,7 @@ use palyra_runtime::runs::InputRequest;
 use palyra_runtime::session::{ResetMode, SessionChange, SessionSelector, SubmitRequest};
 use palyra_testkit::{Gate, Script};
 use palyra_types::event::{JournalEvent, SessionEvent};
+use palyra_types::recall::RecallSwitch;
 use palyra_types::run::{InputDelivery, RunLifecycleState};
 use palyra_types::session::OrchestratorSessionRecord;
 use palyra_types::{RunId, SessionId};
@@ -137,9 +138,13 @@ async fn a_stranger_changes_nothing_and_learns_nothing() {
     let rig = Rig::start().await;
     let id = rig.resolve(by_key("k")).await.unwrap().record.session.id;
     let sessions = &rig.gateway.sessions;
-    for submit in
-        [SessionChange::Rename(None), SessionChange::Reset, SessionChange::Archive, SessionChange::Restore]
-    {
+    for submit in [
+        SessionChange::Rename(None),
+        SessionChange::Reset,
+        SessionChange::Archive,
+        SessionChange::Restore,
+        SessionChange::SetRecall(Some(RecallSwitch::On)),
+    ] {
         for session in [id, SessionId::from_parts(5, 5)] {
             let theirs = sessions.change(rig.stranger(), session, submit.clone()).await;
             assert!(matches!(theirs, Err(RequestError::SessionNotFound)));

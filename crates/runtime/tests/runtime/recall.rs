@@ -2,15 +2,19 @@
 
 use std::sync::Arc;
 
+use palyra_admin::agents::AgentChange;
 use palyra_admin::memories::{MemoryFilter, NewMemory};
 use palyra_memory::MemoryIndexes;
 use palyra_ports::search_memories::{MemoryCall, MemoryDraft, MemoryReach, UseMemories};
 use palyra_runtime::Caller;
+use palyra_runtime::session::SessionChange;
+use palyra_testkit::{Gate, Script};
 use palyra_types::event::{ContextSource, ModelEvent, PlannedSource, RunEvent, RunStarted, TapeEvent};
 use palyra_types::memory::MemoryRecord;
 use palyra_types::model::{ChatMessage, ModelRequest};
+use palyra_types::recall::{RecallLevel, RecallSwitch};
 use palyra_types::tool::Taints;
-use palyra_types::{Content, EffectId, RunId};
+use palyra_types::{Content, EffectId, RunId, SessionId};
 
 use crate::rig::{Parts, Rig, settle};
 
@@ -179,4 +183,85 @@ async fn an_item_from_before_a_start_is_recalled() {
     let after = before.restarted().await;
     after.configure(|config| config.recalls_memory = true);
     assert_eq!(ask(&after, "k", QUESTION).await.started.recalled.len(), 1);
+}
+
+async fn say(rig: &Rig, session: SessionId, recall: Option<RecallSwitch>) {
+    let change = SessionChange::SetRecall(recall);
+    let record = rig.gateway.sessions.change(rig.me(), session, change).await.unwrap();
+    assert_eq!(record.recall, recall);
+}
+
+fn recalls(asked: &AskedRun) -> (RecallSwitch, RecallLevel, usize) {
+    let setting = asked.started.recall.expect("it is recorded");
+    (setting.switch, setting.level, asked.started.recalled.len())
+}
+
+#[tokio::test]
+async fn a_session_decides_before_its_agent_and_the_agent_before_the_configuration() {
+    use RecallLevel::{Agent, Configuration, Session};
+    use RecallSwitch::{Off, On};
+    let rig = rig().await;
+    save(&rig, rig.me(), ITEM).await;
+    let first = ask(&rig, "k", QUESTION).await;
+    assert_eq!(recalls(&first), (On, Configuration, 1));
+    let session = rig.record(first.run).await.session;
+    say(&rig, session, Some(Off)).await;
+    let off = ask(&rig, "k", QUESTION).await;
+    assert_eq!(recalls(&off), (Off, Session, 0));
+    assert_nothing_recalled(&off);
+    assert_eq!(recalls(&ask(&rig, "other", QUESTION).await), (On, Configuration, 1));
+    let agents = &rig.gateway.agents;
+    let main = agents.by_name(None).unwrap().id;
+    let change = |recall| AgentChange { recall: Some(recall), ..AgentChange::default() };
+    agents.update(rig.me(), main, change(Some(Off))).await.unwrap();
+    assert_eq!(recalls(&ask(&rig, "other", QUESTION).await), (Off, Agent, 0));
+    say(&rig, session, Some(On)).await;
+    assert_eq!(recalls(&ask(&rig, "k", QUESTION).await), (On, Session, 1));
+    rig.configure(|config| config.recalls_memory = false);
+    agents.update(rig.me(), main, change(Some(On))).await.unwrap();
+    say(&rig, session, None).await;
+    assert_eq!(recalls(&ask(&rig, "k", QUESTION).await), (On, Agent, 1));
+    agents.update(rig.me(), main, change(None)).await.unwrap();
+    assert_eq!(recalls(&ask(&rig, "k", QUESTION).await), (Off, Configuration, 0));
+}
+
+#[tokio::test]
+async fn what_a_session_says_holds_after_a_start() {
+    let before = rig().await;
+    save(&before, before.me(), ITEM).await;
+    let session = before.record(ask(&before, "k", QUESTION).await.run).await.session;
+    say(&before, session, Some(RecallSwitch::Off)).await;
+    let after = before.restarted().await;
+    after.configure(|config| config.recalls_memory = true);
+    let asked = ask(&after, "k", QUESTION).await;
+    assert_eq!(recalls(&asked), (RecallSwitch::Off, RecallLevel::Session, 0));
+}
+
+#[tokio::test]
+async fn a_run_that_was_accepted_keeps_what_it_was_accepted_with() {
+    let rig = rig().await;
+    save(&rig, rig.me(), ITEM).await;
+    let gate = Gate::closed();
+    rig.model.push(Script::new().hold(&gate).text("done"));
+    let active = rig.submit("k", QUESTION).await;
+    gate.reached().await;
+    let queued = rig.submit("k", QUESTION).await;
+    say(&rig, active.session, Some(RecallSwitch::Off)).await;
+    gate.open();
+    for run in [active.run, queued.run] {
+        rig.finished(run).await;
+        let tape = rig.tape(run).await;
+        let TapeEvent::Run(RunEvent::Started(started)) = &tape[0].event else {
+            panic!("a start comes first")
+        };
+        assert_eq!(started.recalled.len(), 1);
+    }
+    let shown = rig.model.requests().iter().all(|request| {
+        request
+            .messages
+            .iter()
+            .any(|message| matches!(message, ChatMessage::User { text, .. } if text.expose().contains(ITEM)))
+    });
+    assert!(shown, "both were asked with the item");
+    assert_nothing_recalled(&ask(&rig, "k", QUESTION).await);
 }

@@ -313,6 +313,14 @@ impl Workspaces for WantedOrHome {
         let root = wanted.cloned().unwrap_or_else(|| Content::new(PathBuf::from("/home")));
         Ok(WorkspaceChoice { root, note: None })
     }
+
+    fn look(
+        &self,
+        wanted: Option<&Content<PathBuf>>,
+        session: SessionRef,
+    ) -> Result<WorkspaceChoice, WorkspaceError> {
+        self.choose(wanted, session)
+    }
 }
 
 /// Asks for an input in a session, and for nothing else.

@@ -3,6 +3,7 @@
 use palyra_runtime::RequestError;
 use palyra_runtime::runs::InputRequest;
 use palyra_runtime::session::{BranchRequest, ResetMode, SessionChange, SessionSelector, SubmitRequest};
+use palyra_types::recall::RecallSwitch;
 use palyra_types::run::{InputDelivery, UserInput};
 use palyra_types::{Content, RunId, SessionId, TapeSeq};
 
@@ -273,10 +274,11 @@ pub(super) fn explain(client: &Client, error: &RequestError) {
 async fn change(connected: &ConnectedClient, dice: &ScenarioRandom) {
     let client = &connected.client;
     let Some(session) = some_session(connected, dice) else { return };
-    let change = match dice.below(8) {
+    let change = match dice.below(9) {
         0 => SessionChange::Archive,
         1..=4 => SessionChange::Restore,
         5 | 6 => SessionChange::Reset,
+        7 => SessionChange::SetRecall(Some(RecallSwitch::Off)),
         _ => SessionChange::Rename(Some("title".into())),
     };
     client.world.note(format_args!("> {} {session} {change:?}", client.name()));

@@ -41,6 +41,7 @@ impl Sessions {
                     reset_at: None,
                     branched_from: *branched_from,
                     archived: None,
+                    recall: None,
                 });
             }
             JournalEvent::Session(SessionEvent::Reset { session }) => {
@@ -54,6 +55,9 @@ impl Sessions {
             }
             JournalEvent::Session(SessionEvent::Restored { session }) => {
                 self.change_session(entry, *session, |record| record.archived = None);
+            }
+            JournalEvent::Session(SessionEvent::RecallSet { session, recall }) => {
+                self.change_session(entry, *session, |record| record.recall = *recall);
             }
             _ => {}
         }

@@ -203,7 +203,7 @@ impl RandomAppends {
 
     fn principal_event(&mut self) -> AccessEvent {
         let principal = PrincipalId::from_parts(9, self.below(5).into());
-        match self.below(9) {
+        match self.below(10) {
             6 => AccessEvent::TimeZoneSet { principal, time_zone: self.text() },
             0 => AccessEvent::PrincipalRenamed { principal, name: self.text() },
             1 => AccessEvent::RoleGiven { principal, role: self.one_of(&Role::ALL) },
@@ -243,6 +243,8 @@ impl RandomAppends {
                     session: session_id,
                     label: self.maybe(Self::text),
                 }),
+                9 => SessionEvent::RecallSet { session: session_id, recall: self.maybe(Self::recall_switch) }
+                    .into(),
                 2 => JournalEvent::Session(SessionEvent::Archived { session: session_id }),
                 _ => JournalEvent::Session(SessionEvent::Restored { session: session_id }),
             };
@@ -292,6 +294,7 @@ impl RandomAppends {
             workspace_root: Redacted::cleaned(self.text().into_exposed().into()),
             project_files: self.maybe(Self::project_file).into_iter().collect(),
             recalled: self.maybe(Self::recalled_memory).into_iter().collect(),
+            recall: self.maybe(Self::recall_setting),
             compaction: self.maybe(Self::compaction_read),
             model: Redacted::cleaned(self.maybe(Self::model)),
             run_salt: Redacted::cleaned(self.digest()),
@@ -379,6 +382,7 @@ impl RandomAppends {
             ContextSource::ProjectFiles,
             ContextSource::Memory,
             ContextSource::Summary,
+            ContextSource::References,
             ContextSource::Input,
         ];
         let row = |me: &mut Self, source| PlannedSource {
@@ -402,7 +406,7 @@ impl RandomAppends {
                 context: ContextPlan {
                     messages_kept: self.number(),
                     messages_dropped: self.number(),
-                    dropped_because: self.maybe(|_| DropReason::Window),
+                    dropped_because: self.maybe(|me| me.one_of(&[DropReason::Window, DropReason::Limit])),
                     oldest_seq: self.maybe(|me| Seq(me.below(3))),
                     tokens_estimated: self.entropy.next_u64(),
                     instructions_digest: self.digest(),
@@ -545,6 +549,7 @@ impl RandomAppends {
             model: self.maybe(Self::model),
             tools: self.maybe(|me| (0..me.below(3)).map(|_| ToolName::new("read_file")).collect()),
             workspace_roots: (0..self.below(3)).map(|_| Redacted::cleaned("/home/me/desk".into())).collect(),
+            recall: self.maybe(Self::recall_switch),
         }
     }
 

@@ -14,6 +14,7 @@ use palyra_types::event::{
     SessionEvent, TapeEvent, TokenCreated, ToolEvent, UnknownOutcomeCause,
 };
 use palyra_types::id_name::IdFragment;
+use palyra_types::recall::RecallSwitch;
 use palyra_types::run::{RunLifecycleState, RunPhase, TerminationReason, UserInput, WaitReason};
 use palyra_types::tool::ToolName;
 use palyra_types::{
@@ -285,6 +286,7 @@ pub async fn names_agents_and_tokens_are_listed(factory: &impl JournalFactory) {
         model: Some(samples::model()),
         tools: Some(vec![ToolName::new("read_file")]),
         workspace_roots: vec![Redacted::cleaned("/home/me/desk".into())],
+        recall: Some(RecallSwitch::Off),
     };
     let [agent, other] = [5, 4].map(|n| AgentId::from_parts(n, 1));
     let token = TokenId::from_parts(9, 9);

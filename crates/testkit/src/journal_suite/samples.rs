@@ -124,6 +124,7 @@ impl SampleRun {
             model: Redacted::cleaned(Some(model())),
             project_files: Vec::new(),
             recalled: Vec::new(),
+            recall: None,
             compaction: None,
             run_salt: Redacted::cleaned([9; 32]),
             fallbacks: Redacted::default(),

@@ -4,13 +4,14 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use futures::future::ready;
-use palyra_ports::search_memories::{FoundSession, MemoryDraft};
+use palyra_ports::search_memories::{FoundSession, MemoryDraft, RunPart, ShownEntry, ShownRun, WantedRun};
 use palyra_ports::{Supervision, ToolRuntime};
 use palyra_testkit::grants::{GrantRequest, grant_for};
 use palyra_types::memory::{MemoryAuthor, MemoryRecord, MemorySaved, MemoryScope};
+use palyra_types::run::RunLifecycleState;
 use palyra_types::surface::Surface;
 use palyra_types::tool::{EffectContract, RawToolOutcome, Taints};
-use palyra_types::{Content, MemoryId, PrincipalId, Seq, SessionId, Timestamp};
+use palyra_types::{Content, MemoryId, PrincipalId, RunId, Seq, SessionId, TapeSeq, Timestamp};
 
 use super::*;
 
@@ -102,6 +103,26 @@ impl UseMemories for NotedMemory {
             matched: "the flat".into(),
         };
         ready(Ok(vec![session])).boxed()
+    }
+
+    fn read_run(
+        &self,
+        call: MemoryCall,
+        wanted: WantedRun,
+    ) -> BoxFuture<'static, Result<ShownRun, MemoryRefusal>> {
+        self.note(&call, &format!("read {} {:?} {:?}", wanted.name, wanted.from, wanted.to));
+        let entry = ShownEntry { tape_seq: TapeSeq(1), part: RunPart::Input, text: "hello".into() };
+        let run = ShownRun {
+            run: RunId::from_parts(1, 1),
+            session: SessionId::from_parts(1, 1),
+            created: Timestamp(0),
+            state: RunLifecycleState::InProgress,
+            last: TapeSeq(2),
+            entries: vec![entry],
+            taints: Taints::WEB,
+        };
+        let missing = MemoryRefusal { code: ErrorCode::RunNotFound, message: "no such run".to_owned() };
+        ready(if wanted.name == "last" { Ok(run) } else { Err(missing) }).boxed()
     }
 }
 
@@ -196,4 +217,22 @@ fn every_argument_says_what_it_names() {
         let undeclared = palyra_types::argument_meaning::undeclared_properties(&spec.schema);
         assert_eq!(undeclared, [""; 0], "{}", spec.name);
     }
+}
+
+#[tokio::test]
+async fn a_run_that_is_read_brings_its_labels_and_its_person_comes_from_the_grant() {
+    let memory = Arc::new(NotedMemory::default());
+    let outcome = called(&memory, "read_run", r#"{"run":"last","from":2,"to":5}"#).await;
+    assert_eq!(outcome.taints, Taints::WEB);
+    let shown = outcome.output.expose();
+    assert!(shown.contains(", 2 entries, not over yet\n1 the person said: hello"), "{shown}");
+    let [noted] = &memory.noted()[..] else { panic!("one call") };
+    assert!(noted.ends_with(" read last Some(2) Some(5)"), "{noted}");
+    let unknown = called(&memory, "read_run", r#"{"run":"01ARZ3NDEKTSV4RRFFQ69G5FAV"}"#).await;
+    assert_eq!(unknown.failure, Some(ErrorCode::RunNotFound));
+    for range in [r#"{"run":"last","from":5,"to":2}"#, r#"{"run":"last","from":0}"#] {
+        let refused = called(&memory, "read_run", range).await;
+        assert_eq!(refused.failure, Some(ErrorCode::ToolArgumentsInvalid), "{range}");
+    }
+    assert_eq!(memory.noted().len(), 2);
 }

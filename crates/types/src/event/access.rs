@@ -138,7 +138,7 @@ content_rows! {
     fn agent_event(walk, event: AgentEvent) {
         match event {
             AgentEvent::Saved { agent: _, profile } => {
-                let AgentProfile { name, instructions, model, tools, workspace_roots } = profile;
+                let AgentProfile { name, instructions, model, tools, workspace_roots, recall: _ } = profile;
                 walk.text(Identity, "profile.name", name);
                 walk.text(Prose, "profile.instructions", instructions);
                 walk.maybe(model, |walk, model| walk.model(Identity, "profile.model", model));

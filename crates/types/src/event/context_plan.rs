@@ -65,6 +65,32 @@ pub enum ContextSource {
     Memory,
     /// The summary of older runs of the session.
     Summary,
+    /// What the references of inputs of this run name.
+    References,
+    /// What is known of the person's preferences.
+    Preferences,
+    /// What a channel says beside the input.
+    Channel,
+}
+
+impl ContextSource {
+    /// Every source.
+    pub const ALL: [Self; 14] = [
+        Self::Instructions,
+        Self::Agent,
+        Self::Skills,
+        Self::Tools,
+        Self::History,
+        Self::Rounds,
+        Self::Input,
+        Self::ProjectRules,
+        Self::ProjectFiles,
+        Self::Memory,
+        Self::Summary,
+        Self::References,
+        Self::Preferences,
+        Self::Channel,
+    ];
 }
 
 /// Why a piece was not sent.
@@ -72,4 +98,6 @@ pub enum ContextSource {
 pub enum DropReason {
     /// The window is too small for all of it.
     Window,
+    /// It is larger than its source may be, also in a large window.
+    Limit,
 }

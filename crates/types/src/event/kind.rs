@@ -147,6 +147,7 @@ kinds! {
         SessionRenamed = 0x0032, "session_renamed": Session(SessionEvent::Renamed { .. }),
         SessionArchived = 0x0033, "session_archived": Session(SessionEvent::Archived { .. }),
         SessionRestored = 0x0034, "session_restored": Session(SessionEvent::Restored { .. }),
+        SessionRecallSet = 0x0035, "session_recall_set": Session(SessionEvent::RecallSet { .. }),
         GrantRevoked = 0x0070, "grant_revoked": Policy(PolicyEvent::GrantRevoked { .. }),
         UndoRequested = 0x0071, "undo_requested": Effect(EffectEvent::UndoRequested { .. }),
         UndoFinished = 0x0072, "undo_finished": Effect(EffectEvent::UndoFinished { .. }),

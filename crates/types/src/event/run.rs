@@ -15,6 +15,7 @@ use crate::context_reference::ReferencesExpanded;
 use crate::memory::RecalledMemory;
 use crate::model::{ModelRef, ResponseFormat, TokenUsage};
 use crate::project_file::ProjectFile;
+use crate::recall::RecallSetting;
 use crate::run::{
     CancelReason, IdempotencyDigest, InputDelivery, RunLifecycleState, RunLimits, Surface, TerminationReason,
     UserInput,
@@ -111,6 +112,8 @@ pub struct RunStarted {
     pub project_files: Vec<ProjectFile>,
     /// What is remembered for its person and may have to do with the input, best first; empty once erased.
     pub recalled: Vec<RecalledMemory>,
+    /// Whether items of memory were looked for, and who says so; `None` in runs of older versions.
+    pub recall: Option<RecallSetting>,
     /// The summary of older runs of its session that it reads.
     pub compaction: Option<CompactionRead>,
     /// The model it starts with.
@@ -208,7 +211,7 @@ content_rows! {
     fn run_started(walk, started: RunStarted) {
         let RunStarted {
             agent: _, surface: _, limits: _, config_digest: _, idempotency: _, delivery: _, approvers: _,
-            taints: _, skills: _, input, workspace_root, project_files, recalled, compaction: _, model,
+            taints: _, skills: _, input, workspace_root, project_files, recalled, recall: _, compaction: _, model,
             fallbacks, response_format, sampling, run_salt,
         } = started;
         walk.user_input(input);

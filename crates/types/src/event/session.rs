@@ -5,6 +5,7 @@
 use crate::compaction::SessionCompaction;
 use crate::content_walk::ContentClass::{Identity, Prose};
 use crate::content_walk::content_rows;
+use crate::recall::RecallSwitch;
 use crate::session::BranchPoint;
 use crate::{AgentId, Redacted, RunId, Seq, SessionId, TapeSeq};
 
@@ -46,6 +47,13 @@ pub enum SessionEvent {
         /// Its id (also in the envelope).
         session: SessionId,
     },
+    /// A conversation says itself whether its runs are given items of memory unasked, or leaves it to wider levels.
+    RecallSet {
+        /// Its id (also in the envelope).
+        session: SessionId,
+        /// What it says; `None` for nothing.
+        recall: Option<RecallSwitch>,
+    },
     /// A place in a tape of the conversation got a name.
     BookmarkPlaced(Bookmark),
     /// The bookmark of an entry was removed.
@@ -85,6 +93,7 @@ content_rows! {
             SessionEvent::Archived { session: _ }
             | SessionEvent::Restored { session: _ }
             | SessionEvent::Reset { session: _ }
+            | SessionEvent::RecallSet { session: _, recall: _ }
             | SessionEvent::BookmarkRemoved(_)
             | SessionEvent::CompactionReverted(_)
             | SessionEvent::ResponseDeleted { run: _ } => {}

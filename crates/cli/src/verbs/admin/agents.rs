@@ -12,10 +12,9 @@ use crate::context::Context;
 use crate::drive::OutputFormat;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use palyra_run_view::{agent_lines, recall_switch_of};
 use palyra_screen_text::{clean_line, short_id};
 use palyra_terminal::{NoteKind, Output};
-
-const TEXT_CHARS_MAX: usize = 400;
 
 /// List agents
 #[derive(Debug, Args)]
@@ -109,6 +108,9 @@ struct ProfileArgs {
     /// No such folder: each session has one of its own
     #[arg(long, conflicts_with = "roots")]
     no_roots: bool,
+    /// Whether its runs begin with items of memory that fit their input
+    #[arg(long, value_name = "SWITCH", value_parser = ["on", "off", "inherit"])]
+    recall: Option<String>,
 }
 
 impl ProfileArgs {
@@ -126,7 +128,8 @@ impl ProfileArgs {
         let roots = self.roots.iter().map(|root| absolute(root)).collect::<Result<Vec<_>, _>>()?;
         let workspace_roots =
             (!roots.is_empty() || self.no_roots).then_some(v1::AgentFolders { paths: roots });
-        Ok(v1::AgentChange { name, instructions, model: self.model, tools, workspace_roots })
+        let recall = self.recall.as_deref().and_then(recall_switch_of).unwrap_or_default().into();
+        Ok(v1::AgentChange { name, instructions, model: self.model, tools, workspace_roots, recall })
     }
 }
 
@@ -195,29 +198,7 @@ fn show(output: &Output, agent: &v1::Agent, format: OutputFormat) -> Result<Exit
         output.json(&to_json(agent))?;
         return Ok(Exit::Done);
     }
-    let tools = match (agent.only_these_tools, agent.tools.as_slice()) {
-        (false, _) => "all".to_owned(),
-        (true, []) => "none".to_owned(),
-        (true, names) => names.join(", "),
-    };
-    let roots = match agent.workspace_roots.as_slice() {
-        [] => "none: a run that does not come over the socket gets a folder of its session".to_owned(),
-        roots => roots.join(", "),
-    };
-    let model = if agent.model.is_empty() { "the default" } else { &agent.model };
-    for (name, value) in [
-        ("agent", agent.name.as_str()),
-        ("id", agent.agent_id.as_str()),
-        ("state", if agent.archived { "archived" } else { "in use" }),
-        ("model", model),
-        ("tools", &clean_line(&tools, TEXT_CHARS_MAX)),
-        ("roots", &clean_line(&roots, TEXT_CHARS_MAX)),
-        ("says", &clean_line(&agent.instructions, TEXT_CHARS_MAX)),
-    ] {
-        if !value.is_empty() {
-            output.line(&format!("{name:<10}{value}"))?;
-        }
-    }
+    agent_lines(agent).try_for_each(|line| output.line(&line))?;
     Ok(Exit::Done)
 }
 

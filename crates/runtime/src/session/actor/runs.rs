@@ -12,7 +12,7 @@ use super::{RETRY_PAUSE_MIN, SessionActor, next_exit};
 use crate::error::RequestError;
 use crate::run::{ActorExit, FinishedRun, RunCommand, RunExit, RunMailbox, RunSeed, StallKind, spawn_run};
 use crate::session::admitted::AdmittedRun;
-use crate::session::directory::Command;
+use crate::session::directory::{Command, SessionBinding};
 use crate::session::loaded::{LiveSlot, PendingInterrupt, RecoveryAction, StateFreshness};
 use crate::session::request::{AdmissionKind, SubmitReceipt};
 
@@ -56,7 +56,7 @@ impl SessionActor {
         let begun = accepted?;
         self.directory.mark_running(run, self.session);
         if let Some(opening) = &admitted.opening {
-            self.directory.register_agent(self.session, opening.agent);
+            self.directory.register_binding(self.session, SessionBinding::opened(opening.agent));
         }
         let mut receipt = admitted.receipt(AdmissionKind::Started);
         receipt.begun_upto = Some(begun.upto);

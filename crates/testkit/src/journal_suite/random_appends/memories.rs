@@ -5,6 +5,7 @@ use palyra_journal_core::family::{QueryFamilies, ReadFamilies};
 use palyra_types::memory::{
     ForgetCause, MemoryAuthor, MemoryEvent, MemorySaved, MemoryScope, MemorySource, RecalledMemory,
 };
+use palyra_types::recall::{RecallLevel, RecallSetting, RecallSwitch};
 use palyra_types::run::Surface;
 use palyra_types::tool::Taints;
 use palyra_types::{MemoryId, Redacted, RunId, SessionId, TapeSeq, Timestamp};
@@ -50,6 +51,16 @@ impl RandomAppends {
             taints: self.one_of(&[Taints::NONE, Taints::WEB]),
             text: self.text(),
         }
+    }
+
+    pub(super) fn recall_switch(&mut self) -> RecallSwitch {
+        self.one_of(&[RecallSwitch::On, RecallSwitch::Off])
+    }
+
+    pub(super) fn recall_setting(&mut self) -> RecallSetting {
+        let levels =
+            [RecallLevel::Session, RecallLevel::Channel, RecallLevel::Agent, RecallLevel::Configuration];
+        RecallSetting { switch: self.recall_switch(), level: self.one_of(&levels) }
     }
 
     fn memory_id(&mut self) -> MemoryId {
