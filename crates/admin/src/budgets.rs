@@ -8,6 +8,7 @@
 //! every commit an account has spent and reserved at most its limit. Begin at [`BudgetBook::begin`].
 
 mod account_book;
+mod auxiliary_call;
 mod budget_step;
 mod budget_waits;
 mod placed_account;
@@ -18,7 +19,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use palyra_background::TickFailure;
-use palyra_governance::{BudgetDefinition, RequestOutcome, reserve_once};
+use palyra_governance::{BudgetDefinition, reserve_once};
 use palyra_journal_core::families::{budget_accounts, budgets};
 use palyra_journal_core::family::{QueryFamilies, ReadFamilies};
 use palyra_ports::{AppendClass, AppendError, Clock, NewEntry, ReadError, Recorder};
@@ -32,9 +33,12 @@ use crate::error::AdminError;
 use crate::memories::ZoneOf;
 
 use account_book::AccountBook;
+use auxiliary_call::UnsettledCall;
 
 pub use account_book::BudgetInForce;
+pub use auxiliary_call::{AuxiliaryBudgets, AuxiliaryCall, AuxiliaryPayer, AuxiliaryRefusal, PricesNow};
 pub use budget_step::BudgetStep;
+pub use palyra_governance::{AnswerProgress, RequestOutcome};
 pub use budget_waits::{BudgetWaits, BudgetWaker};
 pub use run_budget::{ReservedRequest, RunBudget, StoppedRequest};
 pub use waiting_runs::WaitingRun;
@@ -244,6 +248,16 @@ impl BudgetBook {
     /// Completes when a waiting run may be able to go on, or another one waits.
     pub async fn changed(&self) {
         self.changed.notified().await;
+    }
+
+    /// Takes over a request beside a run whose caller left before its end was recorded.
+    fn leave_unsettled(&self, call: UnsettledCall) {
+        self.book().unsettled.push(call);
+        self.changed.notify_one();
+    }
+
+    fn next_unsettled(&self) -> Option<UnsettledCall> {
+        self.book().unsettled.pop()
     }
 
     fn book(&self) -> MutexGuard<'_, AccountBook> {

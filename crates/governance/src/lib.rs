@@ -30,7 +30,7 @@ mod properties;
 
 pub use account::{BudgetAccount, OPEN_RESERVATIONS_MAX, WarnedMeasures, WindowTotals};
 pub use budget::{AUXILIARY_PERCENT_DEFAULT, BudgetDefinition, BudgetName, InvalidBudget, InvalidBudgetName};
-pub use candidate::{ModelCandidate, ModelCapability, ModelHealth};
+pub use candidate::{ModelCandidate, ModelCapability, ModelHealth, PAUSE_WAITED_FOR_MAX};
 pub use catalogue::{CATALOGUE_BYTES_MAX, CatalogueError, PRICES_MAX, PriceCatalogue, SHIPPED_CATALOGUE};
 pub use limit_hit::{LimitCause, LimitHit};
 pub use palyra_types::budget::{

@@ -230,7 +230,7 @@ fn resumes(stop: &BudgetStop) -> Option<Timestamp> {
     }
 }
 
-fn refused(stop: &BudgetStop) -> Option<ErrorCode> {
+pub(super) fn refused(stop: &BudgetStop) -> Option<ErrorCode> {
     let has_no_price = stop.hits.iter().any(|hit| hit.cause == LimitCause::NoPrice);
     match stop.action {
         StopAction::Park { .. } | StopAction::Ask => None,

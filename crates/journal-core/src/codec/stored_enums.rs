@@ -109,7 +109,7 @@ stored_enum!(SummaryAuthor, SummaryAuthor, Model Fallback);
 stored_enum!(CompactionCause, CompactionCause, Person Window Refused Idle);
 stored_enum!(SummaryRefusal, SummaryRefusal,
     NoAnswer NotInForm TooLong PinMissing OpenCallMissing PlanItemMissing DecisionMissing DecisionInvented
-    SourceTooLarge);
+    SourceTooLarge OverBudget);
 stored_enum!(UsageSource, UsageSource, Reported Estimated);
 stored_enum!(DropReason, DropReason, Window);
 stored_enum!(ContextSource, ContextSource,

@@ -28,6 +28,7 @@ mod cancel;
 mod models;
 
 mod attempts;
+mod auxiliary_budgets;
 
 mod answers;
 
