@@ -13,6 +13,8 @@ mod budget_step;
 mod budget_waits;
 mod placed_account;
 mod run_budget;
+mod run_routing;
+mod unsettled_call;
 mod waiting_runs;
 
 use std::collections::BTreeSet;
@@ -33,7 +35,7 @@ use crate::error::AdminError;
 use crate::memories::ZoneOf;
 
 use account_book::AccountBook;
-use auxiliary_call::UnsettledCall;
+use unsettled_call::UnsettledCall;
 
 pub use account_book::BudgetInForce;
 pub use auxiliary_call::{AuxiliaryBudgets, AuxiliaryCall, AuxiliaryPayer, AuxiliaryRefusal, PricesNow};
@@ -41,6 +43,7 @@ pub use budget_step::BudgetStep;
 pub use palyra_governance::{AnswerProgress, RequestOutcome};
 pub use budget_waits::{BudgetWaits, BudgetWaker};
 pub use run_budget::{ReservedRequest, RunBudget, StoppedRequest};
+pub use run_routing::{MadeRequest, OverBudgetModel, RoutedRequest, RoutingChain, RoutingInputs};
 pub use waiting_runs::WaitingRun;
 
 /// Said where limits that are raised do not help.

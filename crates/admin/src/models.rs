@@ -23,7 +23,7 @@ use crate::image_test::ImageSupport;
 use crate::budgets::AuxiliaryBudgets;
 use embeddings::EmbeddingSlots;
 
-pub use candidates::{candidate, candidates};
+pub use candidates::{candidates, chain};
 
 /// How long a test of a model may take.
 const TEST_SPAN_MAX: Duration = Duration::from_secs(60);

@@ -346,11 +346,15 @@ impl ConversationsHandle {
         };
         let written = match writer {
             SummaryAuthor::Model => {
-                let SessionRef { principal, id } = wanted.session;
-                let (agent, session) = (Some(older.agent), Some(id));
-                let payer = AuxiliaryPayer { principal, agent, session, run: wanted.run };
-                let (models, window_tokens) = (older.models.as_slice(), older.window_tokens);
-                summary_of_model(&self.ports, &task, SummaryWriters { models, window_tokens, payer }).await
+                let payer = AuxiliaryPayer {
+                    principal: wanted.session.principal,
+                    agent: Some(older.agent),
+                    session: Some(wanted.session.id),
+                    run: wanted.run,
+                };
+                let window_tokens = older.window_tokens;
+                let writers = SummaryWriters { models: &older.models, window_tokens, payer };
+                summary_of_model(&self.ports, &task, writers).await
             }
             SummaryAuthor::Fallback => WrittenSummary::refused(SummaryRefusal::NoAnswer),
         };

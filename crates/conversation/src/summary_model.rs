@@ -14,7 +14,7 @@ use palyra_types::budget::RequestSize;
 use palyra_types::compaction::SummaryRefusal;
 use palyra_types::data_delimiter::DataDelimiter;
 use palyra_types::model::{
-    BYTES_PER_TOKEN_ESTIMATED, ChatMessage, FinishReason, ModelFailure, ModelPiece, ModelRef, ModelRequest,
+    BYTES_PER_TOKEN_ESTIMATED, ChatMessage, FinishReason, ModelFailure, ModelPiece, ModelRef,
 };
 use palyra_types::{Content, Redacted};
 
@@ -24,6 +24,9 @@ use crate::parts::ConversationPorts;
 const SUMMARY_SPAN_MAX: Duration = Duration::from_secs(60);
 /// How much of an answer is read, as a multiple of what is taken.
 const READ_SHARE: usize = 2;
+
+/// An answer as it arrives.
+type AnswerPieces = BoxStream<'static, Result<ModelPiece, ModelFailure>>;
 
 /// Who may write a summary, and who pays for it.
 pub(crate) struct SummaryWriters<'a> {
@@ -56,13 +59,20 @@ pub(crate) async fn summary_of_model(
     task: &CompactionTask,
     writers: SummaryWriters<'_>,
 ) -> WrittenSummary {
-    let (call, request) = match reserve(ports, task, writers).await {
+    let ReservedSummary { call, pieces } = match reserve(ports, task, writers).await {
         Ok(reserved) => reserved,
         Err(why) => return WrittenSummary::refused(why),
     };
-    let model = Some(request.model.clone());
-    let answer = ask(ports, task, call, request).await;
+    let model = Some(call.model().clone());
+    let answer = ask(ports, task, call, pieces).await;
     WrittenSummary { model, text: answer.and_then(|answer| checked(ports, task, answer)) }
+}
+
+/// A request for a summary that is reserved and not sent yet.
+struct ReservedSummary {
+    call: AuxiliaryCall,
+    /// Its answer; the first poll sends it.
+    pieces: AnswerPieces,
 }
 
 /// Makes the request and reserves it for the model that it goes to.
@@ -70,13 +80,19 @@ async fn reserve(
     ports: &ConversationPorts,
     task: &CompactionTask,
     writers: SummaryWriters<'_>,
-) -> Result<(AuxiliaryCall, ModelRequest), SummaryRefusal> {
+) -> Result<ReservedSummary, SummaryRefusal> {
     let SummaryWriters { models, window_tokens, payer } = writers;
     let first = models.first().ok_or(SummaryRefusal::NoAnswer)?.clone();
     let lines = ports.redactor.redact(task.lines_to_keep()).text;
     let mut request = task.request(first, window_tokens, lines, delimiters(ports))?;
+    let messages: usize = request.messages.iter().map(ChatMessage::content_bytes).sum();
+    let bytes = (messages + request.system.expose().len()) as u64;
+    let size = RequestSize {
+        input_tokens: bytes.div_ceil(BYTES_PER_TOKEN_ESTIMATED),
+        output_tokens_max: request.output_tokens_max.unwrap_or(u32::MAX).into(),
+    };
     let candidates = candidates(&ports.models.borrow(), models, ports.clock.wall());
-    let reserved = ports.budgets.reserve(payer, candidates, size(&request)).await;
+    let reserved = ports.budgets.reserve(payer, candidates, size).await;
     let call = reserved.map_err(|refusal| {
         tracing::info!(%refusal, "no model is asked for a summary");
         match refusal {
@@ -85,15 +101,13 @@ async fn reserve(
         }
     })?;
     request.model = call.model().clone();
-    Ok((call, request))
-}
-
-fn size(request: &ModelRequest) -> RequestSize {
-    let messages: usize = request.messages.iter().map(ChatMessage::content_bytes).sum();
-    let bytes = (messages + request.system.expose().len()) as u64;
-    RequestSize {
-        input_tokens: bytes.div_ceil(BYTES_PER_TOKEN_ESTIMATED),
-        output_tokens_max: request.output_tokens_max.unwrap_or(u32::MAX).into(),
+    let provider = ports.models.borrow().provider(&request.model).map(Arc::clone);
+    match provider {
+        Some(provider) => Ok(ReservedSummary { call, pieces: provider.stream(Arc::new(request)) }),
+        None => {
+            call.end(RequestOutcome::NotSent).await;
+            Err(SummaryRefusal::NoAnswer)
+        }
     }
 }
 
@@ -102,15 +116,9 @@ async fn ask(
     ports: &ConversationPorts,
     task: &CompactionTask,
     mut call: AuxiliaryCall,
-    request: ModelRequest,
+    pieces: AnswerPieces,
 ) -> Result<Content<String>, SummaryRefusal> {
-    let provider = ports.models.borrow().provider(&request.model).map(Arc::clone);
-    let Some(provider) = provider else {
-        call.end(RequestOutcome::NotSent).await;
-        return Err(SummaryRefusal::NoAnswer);
-    };
     call.sent();
-    let pieces = provider.stream(Arc::new(request));
     let deadline = ports.clock.boot().after(SUMMARY_SPAN_MAX);
     let (answer, outcome) = tokio::select! {
         read = read(pieces, task.bytes_max() * READ_SHARE) => read,
@@ -147,7 +155,7 @@ const WITHOUT_USAGE: RequestOutcome = RequestOutcome::Answered { usage: None };
 
 /// Reads an answer; returns how its request ended as well.
 async fn read(
-    mut pieces: BoxStream<'static, Result<ModelPiece, ModelFailure>>,
+    mut pieces: AnswerPieces,
     bytes_max: usize,
 ) -> (Result<Content<String>, SummaryRefusal>, RequestOutcome) {
     let mut text = String::new();

@@ -11,7 +11,7 @@ use palyra_types::model::ModelRef;
 
 use crate::catalogue::PriceQuote;
 
-/// A pause of a provider up to this span is waited for: its models are degraded meanwhile, and beyond it unavailable.
+/// A pause of a provider up to this span is waited for: its models are degraded in that time, and after a longer one unavailable.
 pub const PAUSE_WAITED_FOR_MAX: Duration = Duration::from_secs(5);
 
 /// Something that a request needs and not every model has.

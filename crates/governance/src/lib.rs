@@ -44,6 +44,7 @@ pub use path_decision::{
     AccountChange, BudgetStop, PathDecision, PathReservation, StopAction, decide_reservation, reserve_once,
 };
 pub use routing::{PassedOverModel, PlannedModel, RoutingRequest, UsageRoutingPlan};
-pub use routing_reason::{ModelPreference, PassOverReason, RoutingReason};
+pub use palyra_types::event::RoutingReason;
+pub use routing_reason::{ModelPreference, PassOverReason};
 pub use settlement::{AnswerProgress, CHARGE_MULTIPLE_MAX, RequestOutcome, ReservationEnd};
 pub use time_window::SpanAt;

@@ -12,8 +12,8 @@ use palyra_types::budget::{
 use palyra_types::session::SessionRef;
 use palyra_types::{BudgetId, PrincipalId, RunId, Timestamp};
 
-use super::auxiliary_call::UnsettledCall;
 use super::placed_account::PlacedAccount;
+use super::unsettled_call::UnsettledCall;
 use super::waiting_runs::WaitingRun;
 use crate::memories::ZoneOf;
 

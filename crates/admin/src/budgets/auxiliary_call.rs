@@ -18,6 +18,7 @@ use palyra_types::{AgentId, Attempt, ErrorCode, PrincipalId, RunId, SessionId, T
 
 use super::budget_step::BudgetStep;
 use super::run_budget::refused;
+use super::unsettled_call::UnsettledCall;
 use super::{BudgetBook, BudgetMode};
 use crate::memories::ZoneOf;
 
@@ -91,14 +92,6 @@ pub struct AuxiliaryCall {
     reserved: Option<UnsettledCall>,
 }
 
-/// A reserved request beside a run whose end is not recorded.
-#[derive(Debug, Clone)]
-pub(super) struct UnsettledCall {
-    path: PursePath,
-    id: ReservationId,
-    outcome: RequestOutcome,
-}
-
 impl AuxiliaryBudgets {
     /// Makes one over the accounts.
     #[must_use]
@@ -109,7 +102,7 @@ impl AuxiliaryBudgets {
     /// Chooses the cheapest model that can serve a request of this size, and reserves the request in every account of its
     /// path. The prices of the candidates are filled in.
     ///
-    /// The reservation goes on where the caller is dropped meanwhile, and is given back then.
+    /// A reservation whose caller is dropped is completed, and given back afterwards.
     ///
     /// # Errors
     /// [`AuxiliaryRefusal`].
@@ -128,7 +121,7 @@ impl AuxiliaryBudgets {
     async fn reserve_whole(
         self,
         payer: AuxiliaryPayer,
-        mut candidates: Vec<ModelCandidate>,
+        candidates: Vec<ModelCandidate>,
         size: RequestSize,
     ) -> Result<AuxiliaryCall, AuxiliaryRefusal> {
         let own: RunId = self.entropy.new_id(self.book.clock.wall());
@@ -136,6 +129,24 @@ impl AuxiliaryBudgets {
         let AuxiliaryPayer { principal, agent, session, run } = payer;
         let run = run.unwrap_or(own);
         let path = PursePath { run, principal, agent, session, channel: None, schedule: None };
+        let book = Arc::clone(&self.book);
+        let reserved = self.reserve_on(path, id, candidates, size).await;
+        // After an append in doubt the reservation counts until its end is recorded.
+        if let Err(AuxiliaryRefusal::OverBudget { .. } | AuxiliaryRefusal::NoModel { .. }) = &reserved
+            && path.run == own
+        {
+            book.forget(own);
+        }
+        reserved
+    }
+
+    async fn reserve_on(
+        self,
+        path: PursePath,
+        id: ReservationId,
+        mut candidates: Vec<ModelCandidate>,
+        size: RequestSize,
+    ) -> Result<AuxiliaryCall, AuxiliaryRefusal> {
         let mut step = self.book.begin(path, BudgetMode::Limited, &self.zones).await?;
         if let Some(catalogue) = (self.prices)() {
             for candidate in &mut candidates {
@@ -143,8 +154,7 @@ impl AuxiliaryBudgets {
             }
         }
         let preference = ModelPreference::of_class(TaskClass::Auxiliary);
-        let plan =
-            step.plan(&RoutingRequest { id, needs: [].into(), size, preference }, &candidates);
+        let plan = step.plan(&RoutingRequest { id, needs: [].into(), size, preference }, &candidates);
         let Some(chosen) = plan.choices.first() else { return Err(refusal(&plan)) };
         let model = chosen.model.clone();
         let request = ReservationRequest { id, size, price: chosen.price };

@@ -17,9 +17,23 @@ pub fn candidates(directory: &ModelDirectory, models: &[ModelRef], now: Timestam
     models.iter().filter_map(|model| candidate(directory, model, now)).collect()
 }
 
-/// Returns a model as a candidate without a price; `None` when its provider is not configured.
+/// Returns the models of a run's chain as candidates, in order, without prices. One that is not configured any more stays, as
+/// one of which nothing is known: the failure of its request says so.
 #[must_use]
-pub fn candidate(directory: &ModelDirectory, model: &ModelRef, now: Timestamp) -> Option<ModelCandidate> {
+pub fn chain(directory: &ModelDirectory, models: &[ModelRef], now: Timestamp) -> Vec<ModelCandidate> {
+    let unknown = |model: &ModelRef| ModelCandidate {
+        model: model.clone(),
+        capabilities: capabilities(ModelCapabilities::ALL),
+        context_tokens_max: None,
+        health: ModelHealth::Healthy,
+        first_token: None,
+        price: None,
+    };
+    models.iter().map(|model| candidate(directory, model, now).unwrap_or_else(|| unknown(model))).collect()
+}
+
+/// Returns a model as a candidate without a price; `None` when its provider is not configured.
+fn candidate(directory: &ModelDirectory, model: &ModelRef, now: Timestamp) -> Option<ModelCandidate> {
     let provider = directory.provider(model)?;
     let info = provider.model_info(&model.model);
     Some(ModelCandidate {

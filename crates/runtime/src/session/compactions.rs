@@ -28,7 +28,8 @@ impl SessionsHandle {
         session: SessionId,
     ) -> Result<OrchestratorCompactionArtifactRecord, AdminError> {
         let cause = CompactionCause::Person;
-        let (session, actor) = (own(caller, session), Some(caller.actor));
+        let session = own(caller, session);
+        let actor = Some(caller.actor);
         let wanted = NewCompaction { session, cause, actor, run: None };
         self.engine.conversations.compact(wanted).await
     }

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use palyra_governance::BudgetAccount;
+use palyra_governance::{BudgetAccount, PriceCatalogue};
+use palyra_ports::ModelProvider;
 use palyra_ports::embed_texts::{EmbedError, EmbeddingModelName};
 use palyra_runtime::{EmbeddingQuery, EmbeddingRefusal, GatewayRuntimeConfigSnapshot, ModelDirectory};
-use palyra_testkit::{Gate, MemoryJournal, Script, ScriptedEmbeddings};
+use palyra_testkit::{Gate, MemoryJournal, Script, ScriptedEmbeddings, ScriptedProvider};
 use palyra_types::budget::{
     AccountEvent, AccountKey, BudgetEvent, ChargeBasis, LimitMeasure, PurseKind, TaskClass, UsageAmount,
 };
@@ -18,7 +19,7 @@ use palyra_types::tape::JournalEventRecord;
 use palyra_types::{Content, ErrorCode};
 
 use crate::budgets::{account_events, daily, set, tokens};
-use crate::rig::{Parts, Rig, by_key, entries_of, settle, soon};
+use crate::rig::{Parts, Rig, by_key, entries_of, request, settle, soon};
 
 const KEY: &str = "long";
 const WINDOW: u64 = 8_192;
@@ -327,4 +328,37 @@ async fn runs_summaries_and_vectors_together_never_take_a_budget_above_its_limit
         all = (all.0 + of_runs, all.1 + beside);
     }
     assert!(all.0 > 50 && all.1 > 50, "the histories have both kinds: {all:?}");
+}
+
+#[tokio::test]
+async fn a_summary_goes_to_the_cheapest_model_that_the_latest_run_may_ask() {
+    for names_its_model in [false, true] {
+        let rig = rig().await;
+        let cheap = ScriptedProvider::new(Arc::new(rig.clock.clone())).named("cheap").with_window(WINDOW);
+        let providers: Vec<Arc<dyn ModelProvider>> =
+            vec![Arc::new(rig.model.clone()), Arc::new(cheap.clone())];
+        let default = ModelRef::new("scripted", "scripted");
+        let directory = ModelDirectory::new(providers, default.clone(), Vec::new());
+        rig.replace_models(directory.with_fallbacks(vec![ModelRef::new("cheap", "m")]));
+        let price = |model: &str, amount: &str| {
+            format!("[[price]]\nmodel = \"{model}/*\"\ninput = \"{amount}\"\noutput = \"{amount}\"\n")
+        };
+        let text = format!("currency = \"EUR\"\n{}{}", price("scripted", "10"), price("cheap", "1"));
+        let prices = Some(Arc::new(PriceCatalogue::parse(&text).unwrap()));
+        rig.configure(|config| config.prices = prices.clone());
+        talk(&rig).await;
+        let mut latest = request(by_key(KEY), "the latest");
+        latest.model = names_its_model.then(|| default.clone());
+        let run = rig.gateway.sessions.submit(rig.me(), latest).await.unwrap().run;
+        rig.finished(run).await;
+        let before = (rig.model.requests().len(), cheap.requests().len());
+        for model in [&rig.model, &cheap] {
+            model.otherwise(Script::new().text(SUMMARY));
+        }
+        let made = compact(&rig).await.made;
+        let asked = (rig.model.requests().len() - before.0, cheap.requests().len() - before.1);
+        assert_eq!(asked, if names_its_model { (1, 0) } else { (0, 1) });
+        let provider = if names_its_model { "scripted" } else { "cheap" };
+        assert_eq!(made.model.expose().as_ref().unwrap().provider.as_str(), provider);
+    }
 }

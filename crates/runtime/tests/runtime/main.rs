@@ -28,6 +28,7 @@ mod cancel;
 mod models;
 
 mod attempts;
+mod routing;
 mod auxiliary_budgets;
 
 mod answers;

@@ -9,7 +9,7 @@ use palyra_types::approval::ApproverPresence;
 use palyra_types::effect::EffectPlan;
 use palyra_types::event::{
     CallAttestation, ContentDigest, ContextPlan, DecidedBy, JournalEvent, ModelEvent, ModelMessage,
-    ModelRequested, RunEvent, RunFinished, RunStarted, SessionEvent, TapeEvent, ToolDecided, ToolEvent,
+    ModelRequested, ModelRouting, RunEvent, RunFinished, RunStarted, SessionEvent, TapeEvent, ToolDecided, ToolEvent,
     ToolFinished, ToolProposed, ToolStarted,
 };
 use palyra_types::model::{FinishReason, ModelRef, TokenUsage, UsageSource};
@@ -146,6 +146,7 @@ impl SampleRun {
                 ..ContextPlan::default()
             },
             model: Redacted::cleaned(Some(model())),
+            routing: ModelRouting::default(),
         })))
     }
 
