@@ -8,17 +8,20 @@
 //! every commit an account has spent and reserved at most its limit. Begin at [`BudgetBook::begin`].
 
 mod account_book;
+mod auxiliary_call;
 mod budget_step;
 mod budget_waits;
 mod placed_account;
 mod run_budget;
+mod run_routing;
+mod unsettled_call;
 mod waiting_runs;
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use palyra_background::TickFailure;
-use palyra_governance::{BudgetDefinition, RequestOutcome, reserve_once};
+use palyra_governance::{BudgetDefinition, reserve_once};
 use palyra_journal_core::families::{budget_accounts, budgets};
 use palyra_journal_core::family::{QueryFamilies, ReadFamilies};
 use palyra_ports::{AppendClass, AppendError, Clock, NewEntry, ReadError, Recorder};
@@ -32,11 +35,15 @@ use crate::error::AdminError;
 use crate::memories::ZoneOf;
 
 use account_book::AccountBook;
+use unsettled_call::UnsettledCall;
 
 pub use account_book::BudgetInForce;
+pub use auxiliary_call::{AuxiliaryBudgets, AuxiliaryCall, AuxiliaryPayer, AuxiliaryRefusal, PricesNow};
 pub use budget_step::BudgetStep;
 pub use budget_waits::{BudgetWaits, BudgetWaker};
+pub use palyra_governance::{AnswerProgress, RequestOutcome};
 pub use run_budget::{ReservedRequest, RunBudget, StoppedRequest};
+pub use run_routing::{MadeRequest, OverBudgetModel, RoutedRequest, RoutingChain, RoutingInputs};
 pub use waiting_runs::WaitingRun;
 
 /// Said where limits that are raised do not help.
@@ -244,6 +251,16 @@ impl BudgetBook {
     /// Completes when a waiting run may be able to go on, or another one waits.
     pub async fn changed(&self) {
         self.changed.notified().await;
+    }
+
+    /// Takes over a request beside a run whose caller left before its end was recorded.
+    fn leave_unsettled(&self, call: UnsettledCall) {
+        self.book().unsettled.push(call);
+        self.changed.notify_one();
+    }
+
+    fn next_unsettled(&self) -> Option<UnsettledCall> {
+        self.book().unsettled.pop()
     }
 
     fn book(&self) -> MutexGuard<'_, AccountBook> {

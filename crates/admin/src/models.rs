@@ -1,5 +1,6 @@
 //! Lists and tests the models that can be asked, and has them make vectors of texts.
 
+mod candidates;
 pub mod embeddings;
 
 use std::sync::Arc;
@@ -17,9 +18,12 @@ use palyra_types::tool::ToolCatalog;
 use palyra_types::{BootTime, Redacted};
 use tokio::sync::watch;
 
+use crate::budgets::AuxiliaryBudgets;
 use crate::error::AdminError;
 use crate::image_test::ImageSupport;
 use embeddings::EmbeddingSlots;
+
+pub use candidates::{candidates, chain};
 
 /// How long a test of a model may take.
 const TEST_SPAN_MAX: Duration = Duration::from_secs(60);
@@ -33,6 +37,7 @@ pub struct ModelsHandle {
     clock: Arc<dyn Clock>,
     redactor: Arc<dyn Redactor>,
     recorder: Recorder,
+    budgets: AuxiliaryBudgets,
     embeddings: EmbeddingSlots,
 }
 
@@ -71,8 +76,9 @@ impl ModelsHandle {
         clock: Arc<dyn Clock>,
         redactor: Arc<dyn Redactor>,
         recorder: Recorder,
+        budgets: AuxiliaryBudgets,
     ) -> Self {
-        Self { models, clock, redactor, recorder, embeddings: EmbeddingSlots::default() }
+        Self { models, clock, redactor, recorder, budgets, embeddings: EmbeddingSlots::default() }
     }
 
     /// Returns the directory in force.

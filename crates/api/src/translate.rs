@@ -10,6 +10,8 @@ mod approval;
 mod client_tools;
 pub(crate) mod references;
 
+mod routing;
+
 mod records;
 
 mod journal_entry;

@@ -193,7 +193,7 @@ fn content_of(event: &Event) -> RowContent {
 
 fn of_model(event: &Event) -> RowContent {
     match event {
-        Event::ModelRequested(asked) => quiet(request(asked)),
+        Event::ModelRequested(asked) => quiet(html! { (passed_over(asked)) (request(asked)) }),
         Event::ModelReasoning(reasoning) => quiet(html! {
             details { summary { "Reasoning" } div.text { (clean_text(&reasoning.text)) } }
         }),
@@ -236,8 +236,26 @@ fn request(asked: &v1::ModelRequested) -> Markup {
         details {
             summary { span.muted { "Asked " (model) " with about " (asked.tokens_estimated) " tokens" } }
             (wide_table("What the model was shown", &["Source", "Tokens sent", "Left out", "Why"], &rows))
+            @if !asked.routing.is_empty() {
+                p.muted { "Why this model: " (codes(asked.routing().map(|reason| reason.short_name()))) "." }
+            }
         }
     }
+}
+
+fn passed_over(asked: &v1::ModelRequested) -> Markup {
+    html! {
+        @for passed in &asked.passed_over {
+            div.caution {
+                "Passed over " (line(&passed.model)) ": "
+                (codes(passed.causes().map(|cause| cause.short_name()))) "."
+            }
+        }
+    }
+}
+
+fn codes(codes: impl Iterator<Item = &'static str>) -> String {
+    codes.map(spaced).collect::<Vec<_>>().join(", ")
 }
 
 fn left_out_because(planned: &v1::ContextSourcePlan) -> &'static str {

@@ -113,7 +113,7 @@ impl CompactionTask {
 
     /// Sums up, if there is something to gain.
     async fn compact(&self, session: SessionRef, cause: CompactionCause) -> Result<(), AdminError> {
-        match self.conversations.compact(NewCompaction { session, cause, actor: None }).await {
+        match self.conversations.compact(NewCompaction { session, cause, actor: None, run: None }).await {
             Ok(_) | Err(AdminError::InvalidArgument { .. } | AdminError::SessionNotFound) => Ok(()),
             Err(error) => Err(error),
         }

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use palyra_admin::AdminError;
+use palyra_admin::budgets::AuxiliaryPayer;
 use palyra_context::compaction::{CompactionSource, CompactionTask, older_runs, request_bytes_max};
 use palyra_context::session_history::{PriorContext, size_of};
 use palyra_journal_core::families::{compactions, sessions};
@@ -20,13 +21,13 @@ use palyra_types::event::{RunStarted, SessionEvent};
 use palyra_types::model::ModelRef;
 use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
 use palyra_types::tool::Taints;
-use palyra_types::{Redacted, RunId, Seq};
+use palyra_types::{AgentId, Redacted, RunId, Seq};
 
 use crate::history::{earlier_runs, session_record};
 use crate::marked_places::marked_places;
 use crate::parts::ConversationPorts;
 use crate::past_run::ReadRun;
-use crate::summary_model::summary_of_model;
+use crate::summary_model::{SummaryWriters, WrittenSummary, summary_of_model};
 
 /// The window assumed for a model that is not configured.
 const WINDOW_TOKENS_UNKNOWN: u64 = 8_192;
@@ -65,6 +66,8 @@ pub struct NewCompaction {
     pub cause: CompactionCause,
     /// Who asked; `None` for the daemon itself.
     pub actor: Option<ActorIdentity>,
+    /// The run that waits for it, whose budgets it draws on; `None` where none does.
+    pub run: Option<RunId>,
 }
 
 /// A session at whose summary one caller works.
@@ -83,7 +86,9 @@ impl Drop for UnderWay<'_> {
 struct OlderRuns {
     runs: Vec<ReadRun>,
     earlier: Option<OrchestratorCompactionArtifactRecord>,
-    model: ModelRef,
+    agent: AgentId,
+    /// The models that the latest run may ask, the one that it asked last first.
+    models: Vec<ModelRef>,
     window_tokens: u64,
     has_more: bool,
     /// How many erasures there were when they were read.
@@ -300,14 +305,27 @@ impl ConversationsHandle {
             let is_seen = record.reset_at.is_none_or(|since| run.past.first_seq > since);
             is_seen && !run.past.messages.is_empty()
         });
-        let asked = runs.iter().rev().find_map(|run| run.asked.as_ref()?.model.clone());
-        let model = asked.unwrap_or_else(|| self.ports.models.borrow().default_model().clone());
-        let window_tokens = self.window_tokens(&model);
+        let models = self.models_of(&runs);
+        let window_tokens = models.first().map_or(WINDOW_TOKENS_UNKNOWN, |model| self.window_tokens(model));
         let sizes: Vec<usize> = runs.iter().map(|run| size_of(&run.past)).collect();
         let share = older_runs(&sizes, request_bytes_max(window_tokens));
         runs.truncate(share.taken);
         let has_more = share.left > 0;
-        Ok((share.taken > 0).then_some(OlderRuns { runs, earlier, model, window_tokens, has_more, erasures }))
+        let agent = record.agent;
+        let older = OlderRuns { runs, earlier, agent, models, window_tokens, has_more, erasures };
+        Ok((share.taken > 0).then_some(older))
+    }
+
+    /// Returns the models that the latest of these runs may ask: a conversation goes to no other one.
+    fn models_of(&self, runs: &[ReadRun]) -> Vec<ModelRef> {
+        let latest = runs.iter().rev().find_map(|run| Some((run.asked.as_ref()?.model.clone()?, run)));
+        let Some((asked, run)) = latest else {
+            let directory = self.ports.models.borrow();
+            let default = directory.default_model();
+            return std::iter::once(default.clone()).chain(directory.fallbacks_of(default)).collect();
+        };
+        let others = run.chain.iter().filter(|model| **model != asked).cloned();
+        std::iter::once(asked.clone()).chain(others).collect()
     }
 
     async fn compact_once(
@@ -327,9 +345,20 @@ impl ConversationsHandle {
             Err(error) => return invalid(&error.to_string()),
         };
         let written = match writer {
-            SummaryAuthor::Model => summary_of_model(&self.ports, &task, &older.model).await,
-            SummaryAuthor::Fallback => Err(SummaryRefusal::NoAnswer),
+            SummaryAuthor::Model => {
+                let payer = AuxiliaryPayer {
+                    principal: wanted.session.principal,
+                    agent: Some(older.agent),
+                    session: Some(wanted.session.id),
+                    run: wanted.run,
+                };
+                let window_tokens = older.window_tokens;
+                let writers = SummaryWriters { models: &older.models, window_tokens, payer };
+                summary_of_model(&self.ports, &task, writers).await
+            }
+            SummaryAuthor::Fallback => WrittenSummary::refused(SummaryRefusal::NoAnswer),
         };
+        let WrittenSummary { model, text: written } = written;
         let refused = written.as_ref().err().copied();
         let author = if refused.is_none() { SummaryAuthor::Model } else { SummaryAuthor::Fallback };
         let summary = written.unwrap_or_else(|_| self.ports.redactor.redact(task.fallback()).text);
@@ -352,7 +381,7 @@ impl ConversationsHandle {
             source_bytes: task.source().bytes() as u64,
             summary_bytes: summary.expose().len() as u64,
             source_digest,
-            model: Some(older.model.clone()).into(),
+            model: model.into(),
             salt,
             summary,
         };

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use palyra_admin::ErasureExclusion;
+use palyra_admin::budgets::AuxiliaryBudgets;
 use palyra_journal_core::family::ReadFamilies;
 use palyra_ports::model_directory::ModelDirectory;
 use palyra_ports::{Clock, Entropy, ReadTape, Recorder, Redactor};
@@ -30,6 +31,8 @@ pub struct ConversationPorts {
     pub models: watch::Receiver<Arc<ModelDirectory>>,
     /// The time zones of people.
     pub zone_of: ZoneOf,
+    /// Reserves requests for summaries under the budgets of their sessions.
+    pub budgets: AuxiliaryBudgets,
     /// Keeps summaries apart from erasures.
     pub erasures: ErasureExclusion,
 }

@@ -12,7 +12,7 @@ use palyra_context::taints_read::TaintsRead;
 use palyra_context::transcript::Transcript;
 use palyra_ports::ReadError;
 use palyra_ports::read_tape::{MAX_TAPE_ENTRIES_PER_RESPONSE, MoreEntries};
-use palyra_types::event::{AbandonCause, ModelEvent, ModelRequested, TapeEvent};
+use palyra_types::event::{AbandonCause, ModelEvent, ModelRequested, RunEvent, TapeEvent};
 use palyra_types::model::{ModelFailureClass, ModelRef};
 use palyra_types::tool::Taints;
 use palyra_types::{RunId, Seq, SessionId, TapeSeq};
@@ -34,6 +34,8 @@ pub struct ReadRun {
     pub taints: Taints,
     /// Its latest request to a model.
     pub asked: Option<AskedModel>,
+    /// The models that it may ask, in order.
+    pub chain: Vec<ModelRef>,
 }
 
 /// A request to a model, as far as it says how much of a window a session needs.
@@ -92,6 +94,7 @@ async fn read(ports: &ConversationPorts, run: RunId, upto: Option<TapeSeq>) -> R
     let mut begun_at = None;
     let mut session = None;
     let mut asked = None;
+    let mut chain = Vec::new();
     let mut taints = TaintsRead::default();
     let mut last = TapeSeq::default();
     'pages: loop {
@@ -115,6 +118,9 @@ async fn read(ports: &ConversationPorts, run: RunId, upto: Option<TapeSeq>) -> R
             if let TapeEvent::Model(event) = &entry.event {
                 AskedModel::take(&mut asked, event);
             }
+            if let TapeEvent::Run(RunEvent::Started(started)) = &entry.event {
+                chain = started.model.expose().iter().chain(started.fallbacks.expose()).cloned().collect();
+            }
             taints.take(&entry.event);
             transcript.push(&entry.event, entry.time);
             zone.get_or_insert_with(|| (ports.zone_of)(entry.principal));
@@ -128,5 +134,5 @@ async fn read(ports: &ConversationPorts, run: RunId, upto: Option<TapeSeq>) -> R
     };
     let messages = transcript.messages(&zone.unwrap_or(TimeZone::UTC)).into();
     let past = PastRun { first_seq, ended, messages };
-    Ok(ReadRun { run, session, past, begun_at, taints: taints.taints(), asked })
+    Ok(ReadRun { run, session, past, begun_at, taints: taints.taints(), asked, chain })
 }

@@ -218,6 +218,12 @@ impl Config {
         self.list("model.fallbacks")
     }
 
+    /// Returns whether a request that budgets do not allow goes to the next fallback that they allow.
+    #[must_use]
+    pub fn falls_back_over_budget(&self) -> bool {
+        matches!(self.values.get("model.fallbacks_over_budget"), Some((ConfigValue::Bool(true), _)))
+    }
+
     /// Returns the model that makes vectors of texts.
     #[must_use]
     pub fn embedding_model(&self) -> EmbeddingModelName {

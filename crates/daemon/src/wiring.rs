@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use palyra_admin::budgets::OverBudgetModel;
 use palyra_admin::prices::PublishedPrices;
 use palyra_api::ConfigFact;
 use palyra_journal::{Derived, JournalStore, OpenError, OpenOptions, PayloadSealing};
@@ -117,6 +118,11 @@ pub(crate) fn snapshot(config: &Config, prices: &PublishedPrices) -> GatewayRunt
         recalls_memory: config.recalls_memory(),
         prices: prices.configured_catalogue(),
         compacts: config.compacts(),
+        over_budget: if config.falls_back_over_budget() {
+            OverBudgetModel::PassedOver
+        } else {
+            OverBudgetModel::Stops
+        },
         ..GatewayRuntimeConfigSnapshot::default()
     }
 }

@@ -11,6 +11,9 @@ use palyra_types::model::ModelRef;
 
 use crate::catalogue::PriceQuote;
 
+/// A pause of a provider up to this span is waited for: its models are degraded in that time, and after a longer one unavailable.
+pub const PAUSE_WAITED_FOR_MAX: Duration = Duration::from_secs(5);
+
 /// Something that a request needs and not every model has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ModelCapability {

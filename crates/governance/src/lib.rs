@@ -30,7 +30,7 @@ mod properties;
 
 pub use account::{BudgetAccount, OPEN_RESERVATIONS_MAX, WarnedMeasures, WindowTotals};
 pub use budget::{AUXILIARY_PERCENT_DEFAULT, BudgetDefinition, BudgetName, InvalidBudget, InvalidBudgetName};
-pub use candidate::{ModelCandidate, ModelCapability, ModelHealth};
+pub use candidate::{ModelCandidate, ModelCapability, ModelHealth, PAUSE_WAITED_FOR_MAX};
 pub use catalogue::{CATALOGUE_BYTES_MAX, CatalogueError, PRICES_MAX, PriceCatalogue, SHIPPED_CATALOGUE};
 pub use limit_hit::{LimitCause, LimitHit};
 pub use palyra_types::budget::{
@@ -39,11 +39,12 @@ pub use palyra_types::budget::{
     RequestSize, ReservationId, ReservationRequest, SettledCharge, TaskClass, TokenPrices, TopUpReason,
     UsageAmount, UsageLimits, WindowKind, WindowSpan,
 };
+pub use palyra_types::event::RoutingReason;
 pub use path_account::{PathAccount, SoftLimitWarning};
 pub use path_decision::{
     AccountChange, BudgetStop, PathDecision, PathReservation, StopAction, decide_reservation, reserve_once,
 };
 pub use routing::{PassedOverModel, PlannedModel, RoutingRequest, UsageRoutingPlan};
-pub use routing_reason::{ModelPreference, PassOverReason, RoutingReason};
+pub use routing_reason::{ModelPreference, PassOverReason};
 pub use settlement::{AnswerProgress, CHARGE_MULTIPLE_MAX, RequestOutcome, ReservationEnd};
 pub use time_window::SpanAt;

@@ -88,9 +88,13 @@ impl PathAccount<'_> {
         self.account.opening(self.span).into_iter().chain([reserved]).chain(passed).collect()
     }
 
-    /// Returns the soft limits that the request takes the account above for the first time in its window.
+    /// Returns the soft limits that the request takes the account above for the first time in its window. A call beside a run
+    /// passes none: no tape has room for the note, and the next request of a run gets it.
     #[must_use]
     pub(crate) fn warnings(&self, request: &ReservationRequest) -> Vec<SoftLimitWarning> {
+        if request.id.class == TaskClass::Auxiliary {
+            return Vec::new();
+        }
         let totals = self.totals();
         let mut warnings = Vec::new();
         for measure in LimitMeasure::ALL {

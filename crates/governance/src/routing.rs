@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use palyra_types::Timestamp;
+use palyra_types::event::RoutingReason;
 use palyra_types::model::ModelRef;
 
 use crate::candidate::{ModelCandidate, ModelCapability, ModelHealth};
@@ -14,7 +15,7 @@ use crate::catalogue::PriceQuote;
 use crate::limit_hit::{LimitCause, LimitHit};
 use crate::path_account::PathAccount;
 use crate::path_decision::{BudgetStop, PathDecision, StopAction, decide_reservation};
-use crate::routing_reason::{ModelPreference, PassOverReason, RoutingReason};
+use crate::routing_reason::{ModelPreference, PassOverReason};
 use palyra_types::budget::RequestSize;
 use palyra_types::budget::{LimitMeasure, UsageAmount};
 use palyra_types::budget::{ReservationId, ReservationRequest, TaskClass};
@@ -173,7 +174,8 @@ fn over_budget(hit: &LimitHit) -> PassOverReason {
     }
 }
 
-/// The place of a model: healthy ones first, then by preference; unknown values are last.
+/// The place of a model: healthy ones first, then by preference; unknown values are last. In the configured order a degraded
+/// model keeps its place, because no request would find out that it has recovered otherwise.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct ModelPlace {
     degraded: bool,
@@ -188,7 +190,8 @@ fn place(request: &RoutingRequest, candidate: &ModelCandidate) -> ModelPlace {
         }
         ModelPreference::Fastest => candidate.first_token.map_or(u128::MAX, |span| span.as_micros()),
     };
-    ModelPlace { degraded: candidate.health != ModelHealth::Healthy, preferred }
+    let by_health = request.preference != ModelPreference::ConfiguredOrder;
+    ModelPlace { degraded: by_health && candidate.health != ModelHealth::Healthy, preferred }
 }
 
 /// Returns a choice; what is unusual about the model is named between the reasons of all choices.

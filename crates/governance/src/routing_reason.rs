@@ -1,6 +1,6 @@
 //! Why a model serves a request, or does not.
 //!
-//! Owns the codes, which are recorded and stay as they are, and their sentences.
+//! Owns the reasons with their sentences; the codes that are recorded are those of the tape.
 
 use std::fmt;
 
@@ -10,6 +10,7 @@ use crate::budget::BudgetName;
 use crate::candidate::ModelCapability;
 use palyra_types::budget::LimitMeasure;
 use palyra_types::budget::TaskClass;
+use palyra_types::event::{PassOverCause, RoutingReason};
 
 /// Which of several models that can serve a request is asked first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -53,44 +54,6 @@ impl ModelPreference {
     }
 }
 
-/// Why a model is at its place among those that may serve a request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum RoutingReason {
-    /// No other model was left.
-    OnlyChoice,
-    /// By the configured order.
-    ConfiguredOrder,
-    /// By its price.
-    Cheapest,
-    /// By its latency.
-    Fastest,
-    /// It is degraded, so healthy models go before it.
-    Degraded,
-    /// It has no price, and no budget on the path limits money.
-    Unpriced,
-    /// Its reservation fits under every budget on the path.
-    WithinBudgets,
-    /// No budget is on the path.
-    NoBudget,
-}
-
-impl RoutingReason {
-    /// Returns the code that is recorded.
-    #[must_use]
-    pub fn code(self) -> &'static str {
-        match self {
-            Self::OnlyChoice => "only_choice",
-            Self::ConfiguredOrder => "configured_order",
-            Self::Cheapest => "cheapest",
-            Self::Fastest => "fastest",
-            Self::Degraded => "degraded",
-            Self::Unpriced => "unpriced",
-            Self::WithinBudgets => "within_budgets",
-            Self::NoBudget => "no_budget",
-        }
-    }
-}
-
 impl From<ModelPreference> for RoutingReason {
     fn from(preference: ModelPreference) -> Self {
         match preference {
@@ -98,21 +61,6 @@ impl From<ModelPreference> for RoutingReason {
             ModelPreference::Cheapest => Self::Cheapest,
             ModelPreference::Fastest => Self::Fastest,
         }
-    }
-}
-
-impl fmt::Display for RoutingReason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::OnlyChoice => "the only model left",
-            Self::ConfiguredOrder => "by the configured order",
-            Self::Cheapest => "by price",
-            Self::Fastest => "by latency",
-            Self::Degraded => "some of its last requests failed",
-            Self::Unpriced => "it has no price, and no budget limits money",
-            Self::WithinBudgets => "it fits under all budgets",
-            Self::NoBudget => "no budget applies",
-        })
     }
 }
 
@@ -151,7 +99,24 @@ pub enum PassOverReason {
 }
 
 impl PassOverReason {
-    /// Returns the code that is recorded.
+    /// Returns the cause that is recorded.
+    #[must_use]
+    pub fn cause(&self) -> PassOverCause {
+        match self {
+            Self::CapabilityMissing { capability: ModelCapability::Images } => PassOverCause::NoImages,
+            Self::CapabilityMissing { capability: ModelCapability::Tools } => PassOverCause::NoTools,
+            Self::CapabilityMissing { capability: ModelCapability::StructuredOutput } => {
+                PassOverCause::NoStructuredOutput
+            }
+            Self::CapabilityMissing { capability: ModelCapability::Reasoning } => PassOverCause::NoReasoning,
+            Self::ContextTooSmall { .. } => PassOverCause::ContextTooSmall,
+            Self::Unavailable { .. } => PassOverCause::Unavailable,
+            Self::NoPrice { .. } => PassOverCause::NoPrice,
+            Self::OverBudget { .. } => PassOverCause::OverBudget,
+        }
+    }
+
+    /// Returns the code in plain words.
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {

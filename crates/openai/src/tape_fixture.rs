@@ -6,8 +6,8 @@ use std::time::Duration;
 use palyra_types::approval::ApproverPresence;
 use palyra_types::client_tool::{ClientCallSpan, ClientToolCall, ClientToolsCalled};
 use palyra_types::event::{
-    AbandonCause, ClientToolsAnswered, ContextPlan, ModelEvent, ModelMessage, ModelRequested, NextAttempt,
-    RunEvent, RunFinished, RunStarted, TapeEvent,
+    AbandonCause, ClientToolsAnswered, ContextPlan, ModelEvent, ModelMessage, ModelRequested, ModelRouting,
+    NextAttempt, RunEvent, RunFinished, RunStarted, TapeEvent,
 };
 use palyra_types::model::{FinishReason, ModelFailureClass, ModelRef, ResponseFormat, TokenUsage};
 use palyra_types::run::{InputDelivery, RunLimits, TerminationReason, UserInput};
@@ -90,6 +90,7 @@ impl TapeBuilder {
             turn: 1,
             context: ContextPlan::default(),
             model: Some(ModelRef::new("secret_provider", "secret_model")).into(),
+            routing: ModelRouting::default(),
         };
         self.push(TapeEvent::Model(ModelEvent::Requested(requested)))
     }

@@ -74,7 +74,7 @@ pub use kept_files::{
 };
 pub use maintain_journal::{Integrity, JournalStatus, MaintainJournal, ReadOnlyCause, VerifyReport};
 pub use mask_values::{MaskStream, MaskValues};
-pub use model_provider::{ModelCapabilities, ModelInfo, ModelProvider};
+pub use model_provider::{ModelCapabilities, ModelInfo, ModelProvider, ProviderHealth};
 pub use process_sandbox::{
     COMMAND_BYTES_MAX, ConfinedCommand, ConfinedProcess, GUARD_PORT, LimitRung, NetworkAccess, ProcessLimits,
     ProcessSandbox, ProcessTier, ProgramEnd, SEALED_MAX, SandboxError, SandboxOffer, SealedFile,

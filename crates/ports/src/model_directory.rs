@@ -202,9 +202,22 @@ impl ModelDirectory {
         &self.suggestions
     }
 
-    /// Names the images of which the model learns the name alone, and the setting that changes this.
+    /// Names the images of which the model learns the name alone, and the setting that changes this; nothing where one of its
+    /// fallbacks sees them, which is asked then.
     #[must_use]
-    pub fn note_unseen_images(&self, input: &UserInput, model: &ModelRef) -> Option<String> {
+    pub fn note_unseen_images(
+        &self,
+        input: &UserInput,
+        model: &ModelRef,
+        fallbacks: &[ModelRef],
+    ) -> Option<String> {
+        let sees = |model: &ModelRef| {
+            let provider = self.provider(model);
+            provider.is_some_and(|provider| provider.model_info(&model.model).capabilities.images)
+        };
+        if fallbacks.iter().any(sees) {
+            return None;
+        }
         let images = input.attachments.iter().filter(|file| file.is_image());
         let names: Vec<&str> = images.map(|file| file.name.expose().as_str()).collect();
         let provider = self.provider(model)?;

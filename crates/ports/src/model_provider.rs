@@ -1,6 +1,7 @@
 //! Asking a model.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::{BoxFuture, ready};
@@ -22,6 +23,11 @@ pub trait ModelProvider: Send + Sync {
     /// Returns why no request can be made now, where that is known without one.
     fn why_unusable(&self) -> Option<String> {
         None
+    }
+
+    /// Returns whether requests are answered at present, as far as those before tell.
+    fn health(&self) -> ProviderHealth {
+        ProviderHealth::Healthy
     }
 
     /// Takes note that a test has shown that a model sees images. What a configuration says comes first.
@@ -54,6 +60,20 @@ pub trait ModelProvider: Send + Sync {
 fn no_embeddings(provider: &ProviderName) -> ModelFailure {
     let detail = format!("provider `{provider}` makes no embeddings: its wire format has none");
     ModelFailure { class: ModelFailureClass::Permanent, detail: detail.into(), retry_after: None }
+}
+
+/// Whether a provider answers at present.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProviderHealth {
+    /// Its last request succeeded, or it was not asked yet.
+    Healthy,
+    /// Its last requests failed, or one request is to find out whether it has recovered.
+    Degraded,
+    /// No request is sent to it.
+    Paused {
+        /// For how long; zero where a request is finding out.
+        rest: Duration,
+    },
 }
 
 /// What is known of a model.

@@ -5,7 +5,9 @@ use std::time::Duration;
 use palyra_types::client_tool::{ClientCallSpan, ClientToolOffer};
 use palyra_types::context_reference::{ReferenceError, ReferenceKind, ReferenceLimits};
 use palyra_types::effect::{EffectPlan, EffectResolution, OutputRest};
-use palyra_types::event::{ContentDigest, ContextPlan, RunStarted, TapeEvent, UnknownOutcomeCause};
+use palyra_types::event::{
+    ContentDigest, ContextPlan, ModelRouting, RunStarted, TapeEvent, UnknownOutcomeCause,
+};
 use palyra_types::model::{ModelAnswer, ModelFailureClass, ModelRef, ToolProposal};
 use palyra_types::run::{CancelReason, IdempotencyDigest, UserInput};
 use palyra_types::tool::{Isolation, Taints, ToolDecision, ToolExecutionOutcome, ToolExecutor};
@@ -35,6 +37,8 @@ pub enum RunInput {
         plan: ContextPlan,
         /// Which model.
         model: ModelRef,
+        /// Why this one.
+        routing: ModelRouting,
     },
     /// Answers [`Effect::AssembleContext`]: the input alone is larger than the window of every model
     /// that may be asked.

@@ -392,6 +392,15 @@ impl RunView {
         if std::mem::take(&mut self.falls_back) {
             shown.push(note(NoteKind::Info, format!("asking {model} instead")));
         }
+        let by_window = |passed: &v1::PassedOverModel| {
+            passed.causes().all(|cause| cause == v1::PassOverCause::ContextTooSmall)
+        };
+        // A window that is too small is named where the model changes.
+        if !requested.passed_over.iter().all(by_window)
+            && let Some(why) = tape_view::routing_shown(requested)
+        {
+            shown.push(note(NoteKind::Info, why));
+        }
         shown.push(ShownLine::Progress(format!("asking {model}")));
         self.model = model;
     }

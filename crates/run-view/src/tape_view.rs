@@ -24,7 +24,8 @@ pub(super) fn beside(event: &Event) -> Option<String> {
         Event::RunStarted(started) => started.recall.as_ref().and_then(recall_reason)?,
         Event::ModelRequested(requested) => {
             let model = clean_line(&requested.model, WORDS_CHARS_MAX);
-            format!("turn {}: asked {model}{}", requested.turn, context_shown(requested))
+            let routed = routing_shown(requested).map(|why| format!("; {why}")).unwrap_or_default();
+            format!("turn {}: asked {model}{}{routed}", requested.turn, context_shown(requested))
         }
         Event::ModelMessage(message) => {
             let calls = match message.proposals {
@@ -77,6 +78,45 @@ fn context_shown(requested: &v1::ModelRequested) -> String {
     });
     let total = count(requested.tokens_estimated, "token");
     format!(", about {total} ({}){}", kept.join(", "), left_out.collect::<String>())
+}
+
+/// Says what is unusual about the choice of the model: others were passed over, or this one is not as it should be.
+pub(super) fn routing_shown(requested: &v1::ModelRequested) -> Option<String> {
+    let unusual = requested.routing().filter_map(|reason| match reason {
+        v1::RoutingReason::Degraded => Some("some requests to it failed before".to_owned()),
+        v1::RoutingReason::Cheapest => Some("it is the cheapest".to_owned()),
+        v1::RoutingReason::Fastest => Some("it is the fastest".to_owned()),
+        v1::RoutingReason::LastResort => {
+            Some("no model of the chain has what the request needs and answers at present".to_owned())
+        }
+        v1::RoutingReason::OnlyChoice
+        | v1::RoutingReason::ConfiguredOrder
+        | v1::RoutingReason::Unpriced
+        | v1::RoutingReason::WithinBudgets
+        | v1::RoutingReason::NoBudget
+        | v1::RoutingReason::Unspecified => None,
+    });
+    let passed = requested.passed_over.iter().map(|passed| {
+        let causes: Vec<_> = passed.causes().map(cause_shown).collect();
+        format!("passed over {}: {}", clean_line(&passed.model, WORDS_CHARS_MAX), causes.join(", "))
+    });
+    let all: Vec<String> = passed.chain(unusual).collect();
+    (!all.is_empty()).then(|| all.join("; "))
+}
+
+/// Says why a model was passed over.
+fn cause_shown(cause: v1::PassOverCause) -> &'static str {
+    match cause {
+        v1::PassOverCause::NoImages => "it sees no images",
+        v1::PassOverCause::NoTools => "it calls no tools",
+        v1::PassOverCause::NoStructuredOutput => "it does not answer by a schema",
+        v1::PassOverCause::NoReasoning => "it shows no reasoning",
+        v1::PassOverCause::ContextTooSmall => "its window is too small",
+        v1::PassOverCause::Unavailable => "its provider does not answer at present",
+        v1::PassOverCause::NoPrice => "it has no price, and a budget limits money",
+        v1::PassOverCause::OverBudget => "a budget has no room for it",
+        v1::PassOverCause::Unspecified => "no reason given",
+    }
 }
 
 /// Returns a line for each call of a function of the client.
@@ -178,6 +218,22 @@ mod tests {
         let told = "allowed by policy (low risk): `read_file` is permitted";
         assert_eq!(beside(&decided(v1::ToolVerdict::Allow)), Some(told.to_owned()));
         assert_eq!(beside(&decided(v1::ToolVerdict::Deny)), None);
+    }
+
+    #[test]
+    fn the_choice_of_a_model_is_told_where_it_is_unusual() {
+        let mut asked = v1::ModelRequested { turn: 1, model: "b/m".to_owned(), ..Default::default() };
+        asked.routing = vec![v1::RoutingReason::ConfiguredOrder.into(), v1::RoutingReason::NoBudget.into()];
+        assert_eq!(routing_shown(&asked), None);
+        assert_eq!(beside(&Event::ModelRequested(asked.clone())), Some("turn 1: asked b/m".to_owned()));
+        let causes = vec![v1::PassOverCause::NoTools.into(), v1::PassOverCause::Unavailable.into()];
+        asked.passed_over = vec![v1::PassedOverModel { model: "a/m".to_owned(), causes }];
+        asked.routing.push(v1::RoutingReason::Degraded.into());
+        assert_eq!(
+            beside(&Event::ModelRequested(asked)).unwrap(),
+            "turn 1: asked b/m; passed over a/m: it calls no tools, its provider does not answer at present; some requests \
+             to it failed before"
+        );
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use palyra_admin::budgets::OverBudgetModel;
 use palyra_governance::PriceCatalogue;
 use palyra_types::run::RunLimits;
 
@@ -29,6 +30,8 @@ pub struct GatewayRuntimeConfigSnapshot {
     pub prices: Option<Arc<PriceCatalogue>>,
     /// Whether older runs of sessions are summed up without being asked.
     pub compacts: bool,
+    /// What follows when the request to a model is not within budgets, and its chain has other models.
+    pub over_budget: OverBudgetModel,
     /// Silence on a stream after which a heartbeat is sent.
     pub heartbeat: Duration,
 }
@@ -51,6 +54,7 @@ impl Default for GatewayRuntimeConfigSnapshot {
             recalls_memory: false,
             prices: None,
             compacts: false,
+            over_budget: OverBudgetModel::Stops,
             heartbeat: Duration::from_secs(10),
         }
     }

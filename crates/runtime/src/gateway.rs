@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use palyra_admin::access::AccessHandle;
 use palyra_admin::agents::AgentRegistry;
-use palyra_admin::budgets::BudgetWaits;
+use palyra_admin::budgets::{AuxiliaryBudgets, BudgetWaits};
 use palyra_admin::components::ComponentsHandle;
 use palyra_admin::erasure::ErasureHandle;
 use palyra_admin::grants::GrantsHandle;
@@ -138,6 +138,7 @@ pub async fn start_with_policy(
         Arc::new(agents.clone()),
     ];
     let exclusion = engine.conversations.ports().erasures.clone();
+    let auxiliary_budgets = engine.conversations.ports().budgets.clone();
     let proofs = Arc::clone(&ports.proofs);
     let health =
         HealthHandle::new(Arc::clone(&admin_ports), proofs, ports.models.clone(), background.status());
@@ -157,7 +158,7 @@ pub async fn start_with_policy(
         runs: RunsHandle::new(Arc::clone(&engine), sessions.clone(), undoing, owner),
         approvals: ApprovalsHandle::new(engine, sessions.clone(), owner),
         tapes,
-        models: models(&ports),
+        models: models(&ports, auxiliary_budgets),
         journal: JournalHandle::new(Arc::clone(&ports.maintain), Arc::clone(&ports.proofs)),
         health,
         sessions,
@@ -183,12 +184,13 @@ fn run_canceller(ports: &RuntimePorts, sessions: &SessionsHandle, tapes: &TapeHa
     RunCanceller { sessions: sessions.clone(), tapes: tapes.clone(), clock: Arc::clone(&ports.clock) }
 }
 
-fn models(ports: &RuntimePorts) -> ModelsHandle {
+fn models(ports: &RuntimePorts, budgets: AuxiliaryBudgets) -> ModelsHandle {
     ModelsHandle::new(
         ports.models.clone(),
         Arc::clone(&ports.clock),
         Arc::clone(&ports.redactor),
         ports.recorder.clone(),
+        budgets,
     )
 }
 

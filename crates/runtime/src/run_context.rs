@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use jiff::tz::TimeZone;
+use palyra_admin::budgets::{AuxiliaryBudgets, PricesNow};
 use palyra_admin::memories::ZoneOf;
 use palyra_admin::{AdminViews, ErasureExclusion, tools_left};
 use palyra_background::Drain;
@@ -120,7 +121,14 @@ impl RunContext {
             let own = access.principal(principal).map_or("", |known| known.time_zone.expose().as_str());
             zone_named([own, &of_config.borrow().time_zone])
         });
-        Ok(Self { ports: ports.for_runs(config, zones), views, asking, hub, drain, memory })
+        let prices = prices_of(config.clone());
+        let budgets = AuxiliaryBudgets::new(
+            Arc::clone(&views.budgets),
+            Arc::clone(&ports.entropy),
+            Arc::clone(&zones),
+            prices,
+        );
+        Ok(Self { ports: ports.for_runs(config, zones, budgets), views, asking, hub, drain, memory })
     }
 
     /// Returns the time zone of a principal: its own, or the one of the configuration.
@@ -209,8 +217,12 @@ impl RunContext {
     }
 }
 
+fn prices_of(config: watch::Receiver<Arc<GatewayRuntimeConfigSnapshot>>) -> PricesNow {
+    Arc::new(move || config.borrow().prices.clone())
+}
+
 impl RuntimePorts {
-    fn for_conversations(&self, zone_of: ZoneOf) -> ConversationPorts {
+    fn for_conversations(&self, zone_of: ZoneOf, budgets: AuxiliaryBudgets) -> ConversationPorts {
         ConversationPorts {
             recorder: self.recorder.clone(),
             tapes: Arc::clone(&self.tapes),
@@ -220,6 +232,7 @@ impl RuntimePorts {
             entropy: Arc::clone(&self.entropy),
             models: self.models.clone(),
             zone_of,
+            budgets,
             erasures: ErasureExclusion::default(),
         }
     }
@@ -229,9 +242,10 @@ impl RuntimePorts {
         &self,
         config: watch::Receiver<Arc<GatewayRuntimeConfigSnapshot>>,
         zones: ZoneOf,
+        budgets: AuxiliaryBudgets,
     ) -> RunPorts {
         RunPorts {
-            conversations: ConversationsHandle::new(self.for_conversations(Arc::clone(&zones))),
+            conversations: ConversationsHandle::new(self.for_conversations(Arc::clone(&zones), budgets)),
             recorder: self.recorder.clone(),
             tapes: Arc::clone(&self.tapes),
             tools: Arc::clone(&self.tools),

@@ -12,7 +12,7 @@ use palyra_run_core::{
 };
 use palyra_types::approval::{ApprovalTerms, ApproverPresence};
 use palyra_types::effect::{EffectPlan, FileBefore, PreImage, RawPreImage};
-use palyra_types::event::{ContentDigest, ContextPlan, RunStarted};
+use palyra_types::event::{ContentDigest, ContextPlan, ModelRouting, RunStarted};
 use palyra_types::model::{FinishReason, ModelAnswer, ModelName, ModelRef, ToolProposal};
 use palyra_types::run::{InputDelivery, RunLimits, Surface, UserInput};
 use palyra_types::tool::{
@@ -151,7 +151,14 @@ impl GrantRequest {
         let model = ModelRef::new("test", "scripted");
         take(&mut machine, &RunInput::Start(Box::new(self.started())));
         take(&mut machine, &RunInput::Begin);
-        take(&mut machine, &RunInput::ContextReady { plan: ContextPlan::default(), model: model.clone() });
+        take(
+            &mut machine,
+            &RunInput::ContextReady {
+                plan: ContextPlan::default(),
+                model: model.clone(),
+                routing: ModelRouting::default(),
+            },
+        );
         let decision = take(&mut machine, &self.answered(model, conduct));
         (machine, decision)
     }

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use futures::future::BoxFuture;
 use futures::stream::{self, BoxStream};
 use futures::{FutureExt, StreamExt};
-use palyra_ports::{Clock, ModelCapabilities, ModelInfo, ModelProvider};
+use palyra_ports::{Clock, ModelCapabilities, ModelInfo, ModelProvider, ProviderHealth};
 use palyra_types::model::{ModelFailure, ModelName, ModelPiece, ModelRequest, ProviderName};
 use tokio::sync::watch;
 
@@ -55,14 +55,19 @@ struct ScriptState {
     queue: VecDeque<Script>,
     otherwise: Script,
     requests: Vec<Arc<ModelRequest>>,
+    health: ProviderHealth,
 }
 
 impl ScriptedProvider {
     /// Makes a provider named `scripted` that answers "ok" until it is given scripts.
     #[must_use]
     pub fn new(clock: Arc<dyn Clock>) -> Self {
-        let state =
-            ScriptState { queue: VecDeque::new(), otherwise: Script::new().text("ok"), requests: Vec::new() };
+        let state = ScriptState {
+            queue: VecDeque::new(),
+            otherwise: Script::new().text("ok"),
+            requests: Vec::new(),
+            health: ProviderHealth::Healthy,
+        };
         let counts = watch::Sender::new(StreamCounts::default());
         Self {
             name: ProviderName::new("scripted"),
@@ -103,6 +108,11 @@ impl ScriptedProvider {
         self.shared.state().otherwise = script;
     }
 
+    /// Sets what it says of its health; requests are answered all the same.
+    pub fn set_health(&self, health: ProviderHealth) {
+        self.shared.state().health = health;
+    }
+
     /// Returns the requests seen so far, oldest first.
     #[must_use]
     pub fn requests(&self) -> Vec<Arc<ModelRequest>> {
@@ -131,6 +141,10 @@ impl ModelProvider for ScriptedProvider {
     fn model_info(&self, model: &ModelName) -> ModelInfo {
         let (name, note) = (model.clone(), "scripted".to_owned());
         ModelInfo { name, context_tokens: self.context_tokens, note, capabilities: self.capabilities }
+    }
+
+    fn health(&self) -> ProviderHealth {
+        self.shared.state().health
     }
 
     fn models(&self) -> BoxFuture<'static, Result<Vec<ModelInfo>, ModelFailure>> {

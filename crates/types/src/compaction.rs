@@ -92,6 +92,8 @@ pub enum SummaryRefusal {
     DecisionInvented,
     /// What it is to be made from is larger than the model's window.
     SourceTooLarge,
+    /// A budget does not allow the request, so no model was asked.
+    OverBudget,
 }
 
 impl SummaryRefusal {
@@ -110,6 +112,9 @@ impl SummaryRefusal {
                 "the model's summary has a path or a number that its source does not have"
             }
             Self::SourceTooLarge => "the runs are larger than the model's window",
+            Self::OverBudget => {
+                "no model was asked, because a budget does not allow the request; `palyra budget` shows which"
+            }
         }
     }
 }

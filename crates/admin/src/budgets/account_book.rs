@@ -13,6 +13,7 @@ use palyra_types::session::SessionRef;
 use palyra_types::{BudgetId, PrincipalId, RunId, Timestamp};
 
 use super::placed_account::PlacedAccount;
+use super::unsettled_call::UnsettledCall;
 use super::waiting_runs::WaitingRun;
 use crate::memories::ZoneOf;
 
@@ -64,6 +65,8 @@ pub(super) struct AccountBook {
     /// The accounts of each open reservation.
     open: BTreeMap<ReservationId, Vec<AccountKey>>,
     pub(super) waiting: BTreeMap<RunId, WaitingRun>,
+    /// Requests beside runs whose callers left before their end was recorded.
+    pub(super) unsettled: Vec<UnsettledCall>,
     /// How often a person changed a budget.
     pub(super) changes: u64,
 }

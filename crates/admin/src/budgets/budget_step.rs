@@ -6,7 +6,8 @@
 use std::sync::Arc;
 
 use palyra_governance::{
-    BudgetStop, PathDecision, RequestOutcome, SoftLimitWarning, decide_reservation, reserve_once,
+    BudgetStop, ModelCandidate, PathDecision, RequestOutcome, RoutingRequest, SoftLimitWarning,
+    UsageRoutingPlan, decide_reservation, reserve_once,
 };
 use palyra_ports::NewEntry;
 use palyra_types::Timestamp;
@@ -14,6 +15,7 @@ use palyra_types::budget::{
     AccountEvent, AccountKey, BudgetEvent, PursePath, ReservationId, ReservationRequest,
 };
 
+use super::account_book::AccountBook;
 use super::placed_account::PlacedAccount;
 use super::{BudgetBook, OrderHold};
 use crate::memories::ZoneOf;
@@ -61,6 +63,33 @@ impl BudgetStep {
         self.now
     }
 
+    /// Plans which of several models serves a request, under the accounts of the path. A step that was begun to go on once
+    /// raises limits, so they do not matter.
+    #[must_use]
+    pub fn plan(&mut self, request: &RoutingRequest, candidates: &[ModelCandidate]) -> UsageRoutingPlan {
+        let mut book = self.book.book();
+        let path = match self.hold {
+            OrderHold::None | OrderHold::Alone(_) => Vec::new(),
+            OrderHold::Shared(_) => self.path_in(&mut book, request.id),
+        };
+        let places: Vec<_> = path.iter().map(PlacedAccount::place).collect();
+        UsageRoutingPlan::make(request, candidates, &places)
+    }
+
+    /// Returns the accounts of the path as they count for a request of this step.
+    fn path_in<'a>(&self, book: &'a mut AccountBook, id: ReservationId) -> Vec<PlacedAccount<'a>> {
+        // A run reserves a request again where the append of the first try was in doubt and not recorded.
+        book.drop_unrecorded(id);
+        let mut path = book.on_path(&self.path, self.now, &self.zones);
+        // What ends in this step ends in the same commit.
+        for (key, event) in &self.events {
+            if matches!(event, AccountEvent::Settled { .. } | AccountEvent::Released { .. }) {
+                path.iter_mut().for_each(|placed| placed.evolve(*key, event));
+            }
+        }
+        path
+    }
+
     /// Reserves a request in every account of the path, or in none. A step that was begun to go on once raises limits that
     /// are in the way, where that helps.
     ///
@@ -68,20 +97,10 @@ impl BudgetStep {
     /// [`BudgetStop`] when the request does not fit.
     pub fn reserve(&mut self, request: &ReservationRequest) -> Result<Vec<SoftLimitWarning>, BudgetStop> {
         let mut book = self.book.book();
-        let mut path = match self.hold {
+        let path = match self.hold {
             OrderHold::None => return Ok(Vec::new()),
-            OrderHold::Shared(_) | OrderHold::Alone(_) => {
-                // A run reserves a request again where the append of the first try was in doubt and not recorded.
-                book.drop_unrecorded(request.id);
-                book.on_path(&self.path, self.now, &self.zones)
-            }
+            OrderHold::Shared(_) | OrderHold::Alone(_) => self.path_in(&mut book, request.id),
         };
-        // What ends in this step ends in the same commit.
-        for (key, event) in &self.events {
-            if matches!(event, AccountEvent::Settled { .. } | AccountEvent::Released { .. }) {
-                path.iter_mut().for_each(|placed| placed.evolve(*key, event));
-            }
-        }
         let places: Vec<_> = path.iter().map(PlacedAccount::place).collect();
         let decision = decide_reservation(&places, request);
         let reservation = match (decision, &self.hold) {

@@ -1,4 +1,5 @@
-//! Lets runs that wait for a budget try again: when the windows in their way are over, and when there is more room.
+//! Lets runs that wait for a budget try again: when the windows in their way are over, and when there is more room. Records
+//! the ends of requests beside runs whose callers left.
 //!
 //! Owns no list: that is of the budgets. After a start each waiting run looks once. Begin at [`BudgetWaits`].
 
@@ -67,6 +68,9 @@ impl BudgetWaits {
             self.read = WaitsRead::Yes;
             self.wake(waiting).await?;
         }
+        self.book.settle_left(&self.zones).await.map_err(|error| {
+            TickFailure::new(format_args!("requests beside runs are still reserved: {error}"))
+        })?;
         let (due, next) = self.book.due(&self.zones);
         self.wake(due).await?;
         let now = self.book.clock.wall();

@@ -5,7 +5,8 @@
 use std::sync::Arc;
 
 use palyra_governance::{
-    AnswerProgress, BudgetStop, LimitCause, PriceCatalogue, RequestOutcome, SoftLimitWarning, StopAction,
+    AnswerProgress, BudgetStop, LimitCause, ModelCandidate, PriceCatalogue, RequestOutcome, RoutingRequest,
+    SoftLimitWarning, StopAction, UsageRoutingPlan,
 };
 use palyra_ports::AppendError;
 use palyra_types::budget::{PursePath, RequestSize, ReservationId, ReservationRequest, TaskClass};
@@ -102,7 +103,7 @@ impl RunBudget {
     ///
     /// # Errors
     /// [`StoppedRequest`] when it does not fit.
-    pub fn reserve(
+    pub(super) fn reserve(
         &mut self,
         model: &ModelRef,
         attempt: Attempt,
@@ -161,12 +162,39 @@ impl RunBudget {
         }
     }
 
-    fn id(&self, attempt: Attempt) -> ReservationId {
+    /// Returns the time of the step; `None` for one that asks no model.
+    pub(super) fn now(&self) -> Option<Timestamp> {
+        Some(self.step.as_ref()?.now())
+    }
+
+    /// Plans which of some models serves a request.
+    pub(super) fn plan(
+        &mut self,
+        request: &RoutingRequest,
+        candidates: &[ModelCandidate],
+    ) -> UsageRoutingPlan {
+        match &mut self.step {
+            Some(step) => step.plan(request, candidates),
+            None => UsageRoutingPlan::make(request, candidates, &[]),
+        }
+    }
+
+    /// Takes the wait that the last refused request noted.
+    pub(super) fn take_wait(&mut self) -> Option<WaitingRun> {
+        self.waits.take()
+    }
+
+    /// Notes for which requests the run waits.
+    pub(super) fn note_stop(&mut self, waits: Option<WaitingRun>) {
+        self.waits = waits;
+    }
+
+    pub(super) fn id(&self, attempt: Attempt) -> ReservationId {
         ReservationId { run: self.path.run, class: self.class, attempt }
     }
 
     /// Ends the requests that the events of the step so far end.
-    fn settle(&mut self, events: &[TapeEvent]) {
+    pub(super) fn settle(&mut self, events: &[TapeEvent]) {
         let fresh = events.get(self.seen..).unwrap_or_default();
         self.seen = events.len();
         for event in fresh {
@@ -230,7 +258,7 @@ fn resumes(stop: &BudgetStop) -> Option<Timestamp> {
     }
 }
 
-fn refused(stop: &BudgetStop) -> Option<ErrorCode> {
+pub(super) fn refused(stop: &BudgetStop) -> Option<ErrorCode> {
     let has_no_price = stop.hits.iter().any(|hit| hit.cause == LimitCause::NoPrice);
     match stop.action {
         StopAction::Park { .. } | StopAction::Ask => None,

@@ -18,6 +18,8 @@ pub struct WaitingRun {
     pub path: PursePath,
     /// The request.
     pub request: ReservationRequest,
+    /// The requests to models of its chain that it waits for as well: it tries again when one of them fits.
+    pub alternatives: Vec<ReservationRequest>,
     /// When the accounts in its way begin again.
     pub resumes: Option<Timestamp>,
     /// Whether a person is asked: then it tries again only once a person has changed a budget.
@@ -30,7 +32,8 @@ impl WaitingRun {
     /// Makes one from a stop of its request.
     #[must_use]
     pub fn new(session: SessionRef, path: PursePath, request: ReservationRequest) -> Self {
-        Self { session, path, request, resumes: None, asks: false, seen_changes: 0 }
+        let alternatives = Vec::new();
+        Self { session, path, request, alternatives, resumes: None, asks: false, seen_changes: 0 }
     }
 
     pub(super) fn may_try_again(&self, changes: u64) -> bool {
@@ -39,6 +42,7 @@ impl WaitingRun {
 
     pub(super) fn fits(&self, path: &[PlacedAccount<'_>]) -> bool {
         let places: Vec<_> = path.iter().map(PlacedAccount::place).collect();
-        matches!(decide_reservation(&places, &self.request), PathDecision::Reserve(_))
+        let mut requests = std::iter::once(&self.request).chain(&self.alternatives);
+        requests.any(|request| matches!(decide_reservation(&places, request), PathDecision::Reserve(_)))
     }
 }

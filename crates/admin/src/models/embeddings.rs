@@ -1,20 +1,23 @@
 //! Vectors of texts for callers, by the models of the directory in force.
 //!
 //! Owns that secrets are taken out of the texts first, as of every text that goes to a model, and how many requests there are
-//! at once. Records nothing: a request makes no run and leaves no entry. Begin at [`ModelsHandle::embed`].
+//! at once. A request makes no run and leaves no entry but those of the budgets that it draws on. Begin at [`ModelsHandle::embed`].
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use palyra_governance::{AnswerProgress, ModelCandidate, ModelHealth, RequestOutcome};
 use palyra_ports::embed_texts::{
     EmbedError, EmbeddingModelName, EmbeddingRequest, EmbeddingRequestError, TextEmbeddings,
 };
 use palyra_ports::{RedactionFindings, SecretFound};
-use palyra_types::model::CleanedFailure;
+use palyra_types::budget::RequestSize;
+use palyra_types::model::{BYTES_PER_TOKEN_ESTIMATED, CleanedFailure, ModelRef};
 use palyra_types::{Content, ErrorCode, PrincipalId, Redacted};
 
 use super::{ModelsHandle, cleaned, silence};
+use crate::budgets::{AuxiliaryCall, AuxiliaryPayer, AuxiliaryRefusal};
 
 /// Requests at once of all principals, those that wait for a model included.
 pub const EMBEDDING_REQUESTS_MAX: usize = 64;
@@ -59,6 +62,9 @@ pub enum EmbeddingRefusal {
     /// There are too many requests at once.
     #[error("too many requests for embeddings at once; repeat the request later")]
     Busy,
+    /// A budget does not allow the request.
+    #[error(transparent)]
+    Budget(#[from] AuxiliaryRefusal),
     /// The model failed.
     #[error(transparent)]
     Model(#[from] CleanedFailure),
@@ -72,6 +78,7 @@ impl EmbeddingRefusal {
             Self::UnknownModel { .. } => ErrorCode::ModelNotConfigured,
             Self::Request(_) | Self::Dimensions { .. } => ErrorCode::InvalidArgument,
             Self::Busy => ErrorCode::QueueFull,
+            Self::Budget(refusal) => refusal.code(),
             Self::Model(failure) => failure.class.code(),
         }
     }
@@ -134,11 +141,41 @@ impl ModelsHandle {
         let _slot = self.embeddings.take(principal).ok_or(EmbeddingRefusal::Busy)?;
         let request = EmbeddingRequest::new(self.without_secrets(principal, texts), dimensions)?;
         let deadline = self.clock.boot().after(EMBEDDING_SPAN_MAX);
+        let mut call = match &model {
+            EmbeddingModelName::Embedded => None,
+            EmbeddingModelName::OfProvider(asked) => Some(self.reserve(principal, asked, &request).await?),
+        };
+        call.iter_mut().for_each(AuxiliaryCall::sent);
         let embedded = tokio::select! {
             embedded = embedder.embed(request) => embedded,
             () = self.clock.sleep_until(deadline) => Err(EmbedError::Model(silence())),
         };
+        if let Some(call) = call {
+            call.end(outcome(&embedded)).await;
+        }
         embedded.map_err(|error| self.refusal(&model, error))
+    }
+
+    /// Reserves a request under the budgets of the principal.
+    async fn reserve(
+        &self,
+        principal: PrincipalId,
+        model: &ModelRef,
+        request: &EmbeddingRequest,
+    ) -> Result<AuxiliaryCall, AuxiliaryRefusal> {
+        let payer = AuxiliaryPayer { principal, agent: None, session: None, run: None };
+        let input_tokens = (request.bytes() as u64).div_ceil(BYTES_PER_TOKEN_ESTIMATED);
+        let size = RequestSize { input_tokens, output_tokens_max: 0 };
+        // Whether the provider answers is found out by the request itself, which no other model can serve.
+        let only = ModelCandidate {
+            model: model.clone(),
+            capabilities: [].into(),
+            context_tokens_max: None,
+            health: ModelHealth::Healthy,
+            first_token: None,
+            price: None,
+        };
+        self.budgets.reserve(payer, vec![only], size).await
     }
 
     fn without_secrets(&self, principal: PrincipalId, texts: Vec<Content<String>>) -> Vec<Redacted<String>> {
@@ -164,6 +201,16 @@ impl ModelsHandle {
                 EmbeddingRefusal::Model(failure)
             }
         }
+    }
+}
+
+/// Returns how a request ended.
+fn outcome(embedded: &Result<TextEmbeddings, EmbedError>) -> RequestOutcome {
+    match embedded {
+        Ok(embedded) => RequestOutcome::Answered { usage: Some(embedded.usage()) },
+        Err(EmbedError::Dimensions { .. }) => RequestOutcome::Answered { usage: None },
+        Err(EmbedError::Busy) => RequestOutcome::NotSent,
+        Err(EmbedError::Model(failure)) => RequestOutcome::of_failure(failure.class, AnswerProgress::Nothing),
     }
 }
 

@@ -26,6 +26,7 @@ use super::plain::{
     tool_verdict,
 };
 use super::references;
+use super::routing;
 
 pub(super) fn tape_event(event: &TapeEvent) -> Event {
     match event {
@@ -245,6 +246,8 @@ fn model_requested(requested: &ModelRequested) -> v1::ModelRequested {
         catalog_digest: hex(&context.catalog_digest),
         oldest_seq: context.oldest_seq.map(|seq| seq.0),
         sources: context.sources.iter().map(planned_source).collect(),
+        routing: requested.routing.reasons.iter().map(|reason| routing::reason(*reason)).collect(),
+        passed_over: requested.routing.passed_over.expose().iter().map(routing::passed_over).collect(),
     }
 }
 

@@ -27,7 +27,11 @@ fn hostile_events() -> Vec<Event> {
             ..Default::default()
         }),
         Event::InputReceived(v1::InputReceived { input: hostile(), ..Default::default() }),
-        Event::ModelRequested(v1::ModelRequested { model: hostile(), ..Default::default() }),
+        Event::ModelRequested(v1::ModelRequested {
+            model: hostile(),
+            passed_over: vec![v1::PassedOverModel { model: hostile(), causes: vec![6] }],
+            ..Default::default()
+        }),
         Event::ModelText(v1::ModelText { attempt: 1, text: hostile() }),
         Event::ModelReasoning(v1::ModelReasoning { attempt: 1, text: hostile() }),
         Event::ModelMessage(v1::ModelMessage { model: hostile(), ..Default::default() }),
@@ -55,6 +59,18 @@ fn hostile_events() -> Vec<Event> {
             ..Default::default()
         }),
     ]
+}
+
+#[test]
+fn a_request_says_why_its_model_is_asked_and_which_ones_are_not() {
+    let mut asked = v1::ModelRequested { model: "b/large".to_owned(), ..Default::default() };
+    asked.routing = vec![v1::RoutingReason::ConfiguredOrder.into(), v1::RoutingReason::NoBudget.into()];
+    let causes = vec![v1::PassOverCause::Unavailable.into(), v1::PassOverCause::NoTools.into()];
+    asked.passed_over = vec![v1::PassedOverModel { model: "a/small".to_owned(), causes }];
+    asked.sources = vec![v1::ContextSourcePlan::default()];
+    let row = tape_row(&entry(1, Event::ModelRequested(asked))).into_string();
+    assert!(row.contains("Passed over a/small: unavailable, no tools."), "{row}");
+    assert!(row.contains("Why this model: configured order, no budget."), "{row}");
 }
 
 #[test]

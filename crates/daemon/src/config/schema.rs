@@ -282,6 +282,13 @@ pub const SETTINGS: &[SettingSpec] = &[
         UnsetValue::EmptyList,
         "Models that may be asked, in this order, when the default one cannot answer; each as provider/model.",
     ),
+    setting(
+        "model.fallbacks_over_budget",
+        SettingType::Bool,
+        UnsetValue::Bool(false),
+        "Whether a request that budgets do not allow goes to the next one of model.fallbacks that they allow, before the run \
+         waits or ends (docs/budgets.md).",
+    ),
     tools(
         "policy.always_allow",
         "Tools whose calls run without asking where policy would ask, unless the call is critical.",

@@ -39,6 +39,16 @@ fn a_request_fits_up_to_the_limit_and_not_by_one_token_more() {
 }
 
 #[test]
+fn a_call_beside_a_run_leaves_the_note_of_a_soft_limit_to_the_next_run() {
+    let soft = limits(100);
+    let mut account = TestAccount::of(BudgetDefinition { soft, ..budget("b") });
+    let title = ReservationRequest { id: id(1, TaskClass::Auxiliary), ..reservation(1, 200, 0) };
+    assert!(account.at(day(1)).warnings(&title).is_empty());
+    reserve(&mut account, &title, day(1));
+    assert_eq!(account.at(day(1)).warnings(&reservation(2, 1, 0)).len(), 1);
+}
+
+#[test]
 fn each_measure_has_its_own_limit() {
     for (hard, measure) in [
         (UsageLimits { money: Some(MoneyAmount(139)), ..UsageLimits::default() }, LimitMeasure::Money),

@@ -71,10 +71,20 @@ fn healthy_models_go_before_degraded_ones_and_unavailable_ones_are_passed_over()
         ModelCandidate { health: ModelHealth::Unavailable { until: None }, ..second },
         third,
     ];
+    for preference in [ModelPreference::Cheapest, ModelPreference::Fastest] {
+        let request = RoutingRequest { preference, ..request(TaskClass::Auxiliary) };
+        let plan = UsageRoutingPlan::make(&request, &candidates, &[]);
+        assert_eq!(names(&plan), ["c/unknown", "a/dear"]);
+        assert!(plan.choices[1].reasons.contains(&RoutingReason::Degraded));
+        assert_eq!(passed(&plan), ["b/cheap: unavailable"]);
+    }
     let plan = UsageRoutingPlan::make(&request(TaskClass::Interactive), &candidates, &[]);
-    assert_eq!(names(&plan), ["c/unknown", "a/dear"]);
-    assert!(plan.choices[1].reasons.contains(&RoutingReason::Degraded));
-    assert_eq!(passed(&plan), ["b/cheap: unavailable"]);
+    assert_eq!(
+        names(&plan),
+        ["a/dear", "c/unknown"],
+        "in the configured order a degraded one keeps its place"
+    );
+    assert!(plan.choices[0].reasons.contains(&RoutingReason::Degraded));
 }
 
 #[test]

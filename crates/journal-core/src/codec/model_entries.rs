@@ -1,8 +1,8 @@
 //! Stored forms of what passes between a run and a model.
 
 use palyra_types::event::{
-    AbandonCause, ContextPlan, DropReason, ModelEvent, ModelMessage, ModelRequested, NextAttempt,
-    PlannedSource, TapeEvent,
+    AbandonCause, ContextPlan, DropReason, ModelEvent, ModelMessage, ModelRequested, ModelRouting,
+    NextAttempt, PassedOver, PlannedSource, TapeEvent,
 };
 use palyra_types::model::ProviderContinuation;
 use palyra_types::{Attempt, Redacted, Seq, TapeSeq, Timestamp};
@@ -55,14 +55,33 @@ fn encode_requested(requested: &ModelRequested) -> EncodedParts {
             instructions_digest: unless_zero(&context.instructions_digest),
             catalog_digest: unless_zero(&context.catalog_digest),
             sources: context.sources.iter().map(encode_source).collect(),
+            routing: requested.routing.reasons.iter().map(|reason| reason.to_stored()).collect(),
         },
-        &store::ModelRequestedPayload { model: redacted_model_name(&requested.model) },
+        &store::ModelRequestedPayload {
+            model: redacted_model_name(&requested.model),
+            passed_over: requested.routing.passed_over.expose().iter().map(encode_passed_over).collect(),
+        },
     )
+}
+
+fn encode_passed_over(passed: &PassedOver) -> store::PassedOverModel {
+    store::PassedOverModel {
+        model: Some(model_name(&passed.model)),
+        causes: passed.causes.iter().map(|cause| cause.to_stored()).collect(),
+    }
+}
+
+fn decode_passed_over(passed: &store::PassedOverModel) -> ReadResult<PassedOver> {
+    let model = passed.model.as_ref().map(model_ref).ok_or(UnreadableEvent::Malformed)?;
+    let causes = passed.causes.iter().map(|cause| StoredEnum::from_stored(*cause));
+    Ok(PassedOver { model, causes: causes.collect::<ReadResult<_>>()? })
 }
 
 pub(super) fn decode_requested(facts: &[u8], payload: &[u8]) -> ReadResult<TapeEvent> {
     let facts = store::ModelRequestedFacts::decode(facts)?;
     let payload = store::ModelRequestedPayload::decode(payload)?;
+    let reasons = facts.routing.iter().map(|reason| StoredEnum::from_stored(*reason));
+    let passed_over = payload.passed_over.iter().map(decode_passed_over);
     Ok(TapeEvent::Model(ModelEvent::Requested(ModelRequested {
         attempt: Attempt(facts.attempt),
         turn: facts.turn,
@@ -77,6 +96,10 @@ pub(super) fn decode_requested(facts: &[u8], payload: &[u8]) -> ReadResult<TapeE
             sources: facts.sources.iter().map(decode_source).collect::<ReadResult<_>>()?,
         },
         model: redacted_model_ref(payload.model.as_ref()),
+        routing: ModelRouting {
+            reasons: reasons.collect::<ReadResult<_>>()?,
+            passed_over: Redacted::from_stored(passed_over.collect::<ReadResult<_>>()?),
+        },
     })))
 }
 

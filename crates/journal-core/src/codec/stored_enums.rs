@@ -9,7 +9,8 @@ use palyra_types::compaction::{CompactionCause, SummaryAuthor, SummaryRefusal};
 use palyra_types::context_reference::{ReferenceError, ReferenceKind};
 use palyra_types::effect::{EffectResolution, OutputRest};
 use palyra_types::event::{
-    ContextSource, DropReason, HeldCause, LoopGuard, NextAttempt, UnknownOutcomeCause,
+    ContextSource, DropReason, HeldCause, LoopGuard, NextAttempt, PassOverCause, RoutingReason,
+    UnknownOutcomeCause,
 };
 use palyra_types::memory::{ForgetCause, MemoryAuthor};
 use palyra_types::model::{FinishReason, ModelFailureClass, UsageSource};
@@ -112,12 +113,16 @@ stored_enum!(SummaryAuthor, SummaryAuthor, Model Fallback);
 stored_enum!(CompactionCause, CompactionCause, Person Window Refused Idle);
 stored_enum!(SummaryRefusal, SummaryRefusal,
     NoAnswer NotInForm TooLong PinMissing OpenCallMissing PlanItemMissing DecisionMissing DecisionInvented
-    SourceTooLarge);
+    SourceTooLarge OverBudget);
 stored_enum!(UsageSource, UsageSource, Reported Estimated);
 stored_enum!(DropReason, DropReason, Window Limit);
 stored_enum!(ContextSource, ContextSource,
     Instructions Agent Skills Tools History Rounds Input ProjectRules ProjectFiles Memory Summary References
     Preferences Channel);
+stored_enum!(RoutingReason, RoutingReason,
+    OnlyChoice ConfiguredOrder Cheapest Fastest Degraded Unpriced WithinBudgets NoBudget LastResort);
+stored_enum!(PassOverCause, PassOverCause,
+    NoImages NoTools NoStructuredOutput NoReasoning ContextTooSmall Unavailable NoPrice OverBudget);
 stored_enum!(FinishReason, Finish, Stop Length ToolCalls ContentFilter Other);
 stored_enum!(ModelFailureClass, ModelFailureClass,
     Auth Permission RateLimit Quota Transient Permanent ContextExceeded ContentPolicy Malformed Network

@@ -26,8 +26,8 @@ use palyra_types::effect::{
 use palyra_types::event::{
     AbandonCause, AccessEvent, ActRefused, AgentEvent, ApprovalAsk, ApprovalEvent, Bookmark, CallAttestation,
     ContentDigest, DecidedBy, EffectEvent, EpochSealing, HeldCause, JournalEvent, LogEvent, LoopGuard,
-    ModelEvent, NextAttempt, PolicyEvent, RunEvent, SessionEvent, TapeEvent, TokenCreated, ToolEvent,
-    ToolStarted, UnknownOutcomeCause,
+    ModelEvent, ModelRouting, NextAttempt, PassOverCause, PassedOver, PolicyEvent, RoutingReason, RunEvent,
+    SessionEvent, TapeEvent, TokenCreated, ToolEvent, ToolStarted, UnknownOutcomeCause,
 };
 use palyra_types::job::{JobEnd, JobEvent, JobNumber};
 use palyra_types::memory::{
@@ -448,6 +448,19 @@ fn unhex(text: &str) -> Vec<u8> {
 }
 
 /// Kinds that later grew fields, with those fields set.
+fn routed_request(run: &mut SampleRun) -> JournalEvent {
+    let mut requested = run.requested(2).event;
+    if let JournalEvent::Tape(TapeEvent::Model(ModelEvent::Requested(requested))) = &mut requested {
+        let causes = vec![PassOverCause::NoTools, PassOverCause::Unavailable];
+        let passed_over = vec![PassedOver { model: ModelRef::new("second", "large"), causes }];
+        requested.routing = ModelRouting {
+            reasons: vec![RoutingReason::ConfiguredOrder, RoutingReason::WithinBudgets],
+            passed_over: Redacted::cleaned(passed_over),
+        };
+    }
+    requested
+}
+
 fn grown_kinds() -> Vec<(EventKind, &'static str, JournalEvent)> {
     let mut run = SampleRun::new(samples::session(samples::principal(0), 0), 0);
     let model = samples::model();
@@ -506,7 +519,9 @@ fn grown_kinds() -> Vec<(EventKind, &'static str, JournalEvent)> {
     let (session, agent) = (SessionId::from_parts(1, 2), AgentId::from_bytes([6; 16]));
     let opened =
         JournalEvent::Session(SessionEvent::Opened { session, agent, key: None, label: None, branched_from });
+    let routed = routed_request(&mut SampleRun::new(run.session, 78));
     let kinds = vec![
+        (EventKind::ModelRequested, "ModelRequested-routed", routed),
         (EventKind::SessionOpened, "SessionOpened-branched", opened),
         (EventKind::RunStarted, "RunStarted-grown", as_before.unwrap()),
         (EventKind::RunStarted, "RunStarted-asking", started),

@@ -52,6 +52,22 @@ pub fn request_failure(class: ModelFailureClass, pause: Option<Duration>) -> Err
     }
 }
 
+/// Returns the error of a single request that was not sent because of a budget, or because it could not be counted.
+#[must_use]
+pub fn budget_refusal(code: ErrorCode) -> ErrorReply {
+    let mend = match code {
+        ErrorCode::OverBudget => {
+            "Raise the limit with `palyra budget set`, top the budget up with `palyra budget top-up`, or ask again in its next \
+             window."
+        }
+        ErrorCode::ModelWithoutPrice => {
+            "Add a price for the model to the file that `prices.file` names, or limit tokens in place of money."
+        }
+        _ => return ErrorReply::of_code(code, code.summary()),
+    };
+    of_code(code, None).with_message(format!("{} {mend} ({code})", code.summary()))
+}
+
 fn of_code(code: ErrorCode, pause: Option<Duration>) -> ErrorReply {
     let error = ErrorReply::of_code(code, code.summary()).with_retry(RetryAdvice::Never);
     match code {
@@ -113,6 +129,21 @@ mod tests {
             assert_eq!((error.status(), error.code()), (429, Some("insufficient_quota")));
             assert!(error.message().contains(&code.to_string()), "{}", error.message());
         }
+    }
+
+    #[test]
+    fn a_request_that_a_budget_refuses_names_the_mend_and_is_final() {
+        for (code, status, slug, mend) in [
+            (ErrorCode::OverBudget, 429, "insufficient_quota", "`palyra budget top-up`"),
+            (ErrorCode::ModelWithoutPrice, 409, "model_without_price", "`prices.file`"),
+        ] {
+            let error = budget_refusal(code);
+            assert_eq!((error.status(), error.code()), (status, Some(slug)), "{code}");
+            assert!(error.message().contains(mend) && error.message().contains(&code.to_string()));
+            assert_eq!(error.headers(), [("x-should-retry", "false".to_owned())]);
+        }
+        let busy = budget_refusal(ErrorCode::JournalBusy);
+        assert_eq!(busy.headers()[0], ("x-should-retry", "true".to_owned()));
     }
 
     #[test]

@@ -13,7 +13,7 @@ use palyra_types::ErrorCode;
 use super::openai_call::OpenAiCall;
 use crate::error_reply::ErrorReply;
 use crate::reply::embedding_list::EmbeddingList;
-use crate::reply::failure::request_failure;
+use crate::reply::failure::{budget_refusal, request_failure};
 use crate::request::embedding_request::ClientEmbeddingRequest;
 
 /// Numbers of an answer that is sent with its length; a larger one is sent while it is written.
@@ -38,6 +38,7 @@ pub(crate) async fn create(mut call: OpenAiCall) -> Result<Response, ErrorReply>
             ErrorReply::invalid("dimensions", message).with_code("invalid_value")
         }
         EmbeddingRefusal::Busy => ErrorReply::of_code(ErrorCode::QueueFull, ErrorCode::QueueFull.summary()),
+        EmbeddingRefusal::Budget(refused) => budget_refusal(refused.code()),
         EmbeddingRefusal::Model(failure) => request_failure(failure.class, failure.retry_after),
     })?;
     Ok(list_response(EmbeddingList { model, encoding, embeddings }))

@@ -7,6 +7,7 @@
 
 use std::time::Duration;
 
+use palyra_ports::ProviderHealth;
 use palyra_types::BootTime;
 use palyra_types::model::ModelFailureClass;
 
@@ -93,6 +94,17 @@ impl CircuitBreaker {
             BreakerState::Open { until } => (now < until).then(|| until.since(now)),
             // The probe will tell; it may take as long as it takes.
             BreakerState::HalfOpen => Some(Duration::ZERO),
+        }
+    }
+
+    /// Returns whether the provider answers, as far as its requests tell. Changes nothing.
+    pub(crate) fn health(&self, now: BootTime) -> ProviderHealth {
+        match (self.state, self.refusal(now)) {
+            (_, Some(rest)) => ProviderHealth::Paused { rest },
+            (BreakerState::Closed { failures: 0 }, None) => ProviderHealth::Healthy,
+            (BreakerState::Closed { .. } | BreakerState::Open { .. } | BreakerState::HalfOpen, None) => {
+                ProviderHealth::Degraded
+            }
         }
     }
 

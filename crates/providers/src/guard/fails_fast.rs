@@ -6,7 +6,7 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use futures::stream::{self, BoxStream};
 use futures::{FutureExt, StreamExt};
-use palyra_ports::{Clock, EmbeddingRequest, ModelInfo, ModelProvider, TextEmbeddings};
+use palyra_ports::{Clock, EmbeddingRequest, ModelInfo, ModelProvider, ProviderHealth, TextEmbeddings};
 use palyra_types::model::{
     ModelFailure, ModelFailureClass, ModelName, ModelPiece, ModelRequest, ProviderName,
 };
@@ -45,6 +45,10 @@ impl ModelProvider for FailsFast {
 
     fn note_images_seen(&self, model: &ModelName) {
         self.inner.note_images_seen(model);
+    }
+
+    fn health(&self) -> ProviderHealth {
+        self.breaker.lock().unwrap_or_else(PoisonError::into_inner).health(self.clock.boot())
     }
 
     fn end_pause(&self) {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use futures::stream::{self, BoxStream};
 use futures::{FutureExt, StreamExt};
-use palyra_ports::{EmbeddingRequest, ModelInfo, ModelProvider, TextEmbeddings};
+use palyra_ports::{EmbeddingRequest, ModelInfo, ModelProvider, ProviderHealth, TextEmbeddings};
 use palyra_types::model::{
     ModelFailure, ModelFailureClass, ModelName, ModelPiece, ModelRequest, ProviderName,
 };
@@ -71,6 +71,10 @@ impl ModelProvider for LeasedProvider {
 
     fn note_images_seen(&self, model: &ModelName) {
         self.inner.note_images_seen(model);
+    }
+
+    fn health(&self) -> ProviderHealth {
+        self.inner.health()
     }
 
     fn end_pause(&self) {

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use futures::future::BoxFuture;
 use futures::stream::{self, BoxStream};
 use futures::{FutureExt, StreamExt};
-use palyra_ports::{Clock, EmbeddingRequest, ModelInfo, ModelProvider, TextEmbeddings};
+use palyra_ports::{Clock, EmbeddingRequest, ModelInfo, ModelProvider, ProviderHealth, TextEmbeddings};
 use palyra_types::model::{ModelFailure, ModelName, ModelPiece, ModelRequest, ProviderName};
 
 use super::circuit_breaker::{BreakerTicket, CircuitBreaker, HealthSign};
@@ -44,6 +44,10 @@ impl ModelProvider for WatchedProvider {
 
     fn note_images_seen(&self, model: &ModelName) {
         self.inner.note_images_seen(model);
+    }
+
+    fn health(&self) -> ProviderHealth {
+        self.inner.health()
     }
 
     fn end_pause(&self) {

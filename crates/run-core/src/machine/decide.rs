@@ -111,13 +111,13 @@ fn take(step: &mut Step, input: &RunInput) {
         RunInput::ClientWaitExpired => cancel(step, step.machine.principal, CancelReason::ClientToolExpired),
         RunInput::Start(started) => step.record(TapeEvent::Run(RunEvent::Started((**started).clone()))),
         RunInput::Begin => proceed(step),
-        RunInput::ContextReady { plan, model } => {
+        RunInput::ContextReady { plan, model, routing } => {
             let same = step.machine.model.model().is_none_or(|wanted| wanted == model);
             let limit = step.machine.model.tried().shorter_than.filter(|_| same);
             if limit.is_some_and(|limit| plan.tokens_estimated >= limit) {
                 attempts::nothing_to_leave_out(step);
             } else {
-                step.request_model(plan.clone(), model.clone());
+                step.request_model(plan.clone(), model.clone(), routing.clone());
             }
         }
         RunInput::SoftLimitsPassed(passed) => step.note_soft_limits(passed),

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use palyra_types::approval::{ApprovalResolved, ApprovalState};
 use palyra_types::event::{
     AbandonCause, ApprovalEvent, ContentDigest, ContextPlan, ModelEvent, ModelMessage, ModelRequested,
-    NextAttempt, RunEvent, RunFinished, TapeEvent,
+    ModelRouting, NextAttempt, RunEvent, RunFinished, TapeEvent,
 };
 use palyra_types::model::{FinishReason, ModelAnswer, ModelRef, TokenUsage};
 use palyra_types::run::{Surface, TerminationReason, WaitReason};
@@ -144,15 +144,16 @@ impl Step {
         self.perform(Effect::End);
     }
 
-    pub(super) fn request_model(&mut self, plan: ContextPlan, model: ModelRef) {
+    pub(super) fn request_model(&mut self, plan: ContextPlan, model: ModelRef, routing: ModelRouting) {
         let attempt = self.machine.model.next_attempt();
         let turn = self.machine.model.next_turn();
         if let Some(passed_over) = self.machine.model.switch_to(&model) {
+            let passed_over = if routing.reasons.is_empty() { passed_over } else { routing.too_small() };
             let passed_over = u32::try_from(passed_over).unwrap_or(u32::MAX);
             let model = Some(model.clone()).into();
             self.record(TapeEvent::Model(ModelEvent::Switched { attempt, passed_over, model }));
         }
-        let requested = ModelRequested { attempt, turn, context: plan, model: Some(model).into() };
+        let requested = ModelRequested { attempt, turn, context: plan, model: Some(model).into(), routing };
         self.record(TapeEvent::Model(ModelEvent::Requested(requested)));
         self.perform(Effect::CallModel { attempt });
     }

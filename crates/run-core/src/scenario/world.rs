@@ -621,6 +621,7 @@ fn some_nonsense(kind: u8, number: u32) -> RunInput {
         5 => RunInput::ContextReady {
             plan: palyra_types::event::ContextPlan::default(),
             model: super::model(),
+            routing: palyra_types::event::ModelRouting::default(),
         },
         6 => RunInput::ContextTooLarge,
         _ => failure_input(number, ModelFailureClass::Timeout, None),

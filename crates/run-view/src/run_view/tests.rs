@@ -413,6 +413,19 @@ fn what_is_done_instead_of_an_attempt_is_told() {
 }
 
 #[test]
+fn a_run_says_which_models_were_passed_over_unless_their_windows_are_the_cause() {
+    let requested = |cause: v1::PassOverCause| {
+        let passed_over = vec![v1::PassedOverModel { model: "a/m".to_owned(), causes: vec![cause.into()] }];
+        let model = "b/m".to_owned();
+        Event::ModelRequested(v1::ModelRequested { turn: 1, model, passed_over, ..Default::default() })
+    };
+    let (shown, _) = told(EchoMode::No, vec![requested(v1::PassOverCause::OverBudget)]);
+    assert!(shown.contains("passed over a/m: a budget has no room for it"), "{shown}");
+    let (shown, _) = told(EchoMode::No, vec![requested(v1::PassOverCause::ContextTooSmall)]);
+    assert!(!shown.contains("passed over"), "{shown}");
+}
+
+#[test]
 fn a_switch_of_the_model_is_shown_once_and_an_older_tape_shows_it_with_the_request() {
     let requested = || {
         let model = "b/large".to_owned();

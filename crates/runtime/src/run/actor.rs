@@ -563,6 +563,7 @@ impl RunActor {
                     let call = execute_run_stream_provider_request(
                         &self.run_context,
                         self.session,
+                        machine.run(),
                         attempt,
                         request,
                     );

@@ -1,13 +1,17 @@
 //! Assembles what a model is shown: instructions, history, this run, tools.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use jiff::tz::TimeZone;
-use palyra_context::prompt::{ContextTooLarge, PromptInputs, answer_cap, assemble};
+use palyra_context::prompt::{ContextTooLarge, PromptInputs, answer_cap, assemble, request_tokens_max};
 use palyra_context::session_history::PriorContext;
 use palyra_context::sources::{RequestMaterial, StandingTexts, request_segments, source_rules, system_text};
 use palyra_context::transcript::Transcript;
+use palyra_governance::ModelCapability;
 use palyra_ports::StaticText;
+use palyra_types::attachment::Attachment;
+use palyra_types::budget::RequestSize;
 use palyra_types::client_tool::ClientToolOffer;
 use palyra_types::event::{ContextPlan, RunEvent, RunStarted, TapeEvent};
 use palyra_types::model::{ModelRef, ModelRequest};
@@ -83,6 +87,32 @@ impl RequestSource<'_> {
     /// Returns the wanted model, or else the default one.
     pub(super) fn model(&self, wanted: Option<&ModelRef>) -> ModelRef {
         wanted.cloned().unwrap_or_else(|| self.run_context.ports.models.borrow().default_model().clone())
+    }
+
+    /// Returns what the next request of a run needs of its model.
+    pub(super) fn needs(&self, state: &AgentRunLoopState, fresh: &[TapeEvent]) -> BTreeSet<ModelCapability> {
+        let started = started_of(state, fresh);
+        let agent = started.and_then(|started| self.run_context.views.agents.by_id(started.agent));
+        let tools = agent.as_ref().and_then(|agent| agent.profile.tools.as_deref());
+        let offers = latest_offer(state, fresh).is_some() || tools.is_none_or(|tools| !tools.is_empty());
+        let sees = started.is_some_and(|it| it.input.attachments.iter().any(Attachment::is_image));
+        let answers = started.is_some_and(|started| started.response_format.is_some());
+        let needs = [
+            (ModelCapability::Tools, offers),
+            (ModelCapability::Images, sees),
+            (ModelCapability::StructuredOutput, answers),
+        ];
+        needs.into_iter().filter_map(|(need, is_there)| is_there.then_some(need)).collect()
+    }
+
+    /// Returns what a request reserves at most.
+    pub(super) fn size_of(&self, prepared: &PreparedInput, output_tokens_left: u64) -> RequestSize {
+        let window = self.window_tokens(&prepared.request.model);
+        let room = output_tokens_left.min(window - request_tokens_max(window));
+        RequestSize {
+            input_tokens: prepared.plan.tokens_estimated,
+            output_tokens_max: prepared.request.output_tokens_max.map_or(room, u64::from),
+        }
     }
 
     /// Assembles the next request of a run whose latest events are not committed yet.

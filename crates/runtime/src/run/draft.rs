@@ -5,8 +5,9 @@
 
 use std::sync::Arc;
 
-use palyra_admin::budgets::{RunBudget, StoppedRequest};
-use palyra_context::prompt::request_tokens_max;
+use palyra_admin::budgets::{
+    MadeRequest, RoutedRequest, RoutingChain, RoutingInputs, RunBudget, StoppedRequest,
+};
 use palyra_context::references::PlannedInput;
 use palyra_policy::ProgramsFound;
 use palyra_ports::{EntryActor, EntryBlobs, StaticText};
@@ -14,7 +15,6 @@ use palyra_run_core::{
     BudgetOutcome, BudgetRefusal, Effect, RejudgedCall, RunError, RunInput, RunStateMachine,
 };
 use palyra_types::approval::ApprovalResolved;
-use palyra_types::budget::RequestSize;
 use palyra_types::context_reference::ReferenceLimits;
 use palyra_types::event::{ApprovalEvent, RunEvent, TapeEvent, ToolEvent};
 use palyra_types::model::{ModelRef, ModelRequest};
@@ -23,7 +23,7 @@ use palyra_types::tool::Taints;
 use palyra_types::{Attempt, Content, EffectId, Redacted, Timestamp};
 
 use crate::run::call_evaluator::{CallEvaluator, fresh_approval};
-use crate::run::context::{RequestSource, RequestSpec, started_of, transcript_with};
+use crate::run::context::{PreparedInput, RequestSource, RequestSpec, started_of, transcript_with};
 use crate::run::mailbox::RunCommand;
 use crate::run::references::expand;
 use crate::run::state::AgentRunLoopState;
@@ -115,10 +115,10 @@ impl StepDraft {
                         now: self.now,
                     };
                     let other = |model| RequestSpec { model: Some(model), tokens: None, ..first };
-                    let others = instead.iter().map(other);
-                    let answer = self.expansion(state, source, first.model).unwrap_or_else(|| {
-                        self.assemble(state, source, attempt, std::iter::once(first).chain(others))
-                    });
+                    let wanted: Vec<_> = std::iter::once(first).chain(instead.iter().map(other)).collect();
+                    let answer = self
+                        .expansion(state, source, first.model)
+                        .unwrap_or_else(|| self.assemble(state, source, attempt, &wanted));
                     self.decide(&answer, state, source)?;
                     let passed = std::mem::take(&mut self.soft_limits);
                     if !passed.is_empty() && self.machine.open_attempt() == Some(attempt) {
@@ -183,44 +183,52 @@ impl StepDraft {
         Some(RunInput::ReferencesExpanded(expand(&mut judging, planned, limits)))
     }
 
-    /// Assembles the request for the first model whose window the run fits.
-    fn assemble<'a>(
+    /// Assembles the request for the first model that can serve it.
+    fn assemble(
         &mut self,
         state: &AgentRunLoopState,
         source: &RequestSource<'_>,
         attempt: Attempt,
-        wanted: impl Iterator<Item = RequestSpec<'a>>,
+        wanted: &[RequestSpec<'_>],
     ) -> RunInput {
-        let mut wanted = wanted.peekable();
-        let output_tokens_left = wanted.peek().map_or(0, |spec| spec.output_tokens_left);
-        let assemble = |wanted| source.prepare_model_provider_input(state, &self.events, wanted).ok();
-        let Some(mut prepared) = wanted.find_map(assemble) else { return RunInput::ContextTooLarge };
-        let window = source.window_tokens(&prepared.request.model);
-        let room = output_tokens_left.min(window - request_tokens_max(window));
-        let size = RequestSize {
-            input_tokens: prepared.plan.tokens_estimated,
-            output_tokens_max: prepared.request.output_tokens_max.map_or(room, u64::from),
-        };
         let ports = &source.run_context.ports;
-        let prices = ports.config.borrow().prices.clone();
-        let request = &mut prepared.request;
-        match self.budget.reserve(&request.model, attempt, size, prices.as_deref(), &self.events) {
-            Ok(reserved) => {
+        let models: Vec<ModelRef> = wanted.iter().map(|spec| source.model(spec.model)).collect();
+        let config = Arc::clone(&ports.config.borrow());
+        let chain = RoutingChain {
+            candidates: palyra_admin::models::chain(&ports.models.borrow(), &models, self.now),
+            needs: source.needs(state, &self.events),
+            over_budget: config.over_budget,
+        };
+        let events = &self.events;
+        let catalogue = config.prices.as_deref();
+        let routed = self.budget.route(RoutingInputs { attempt, catalogue, events }, &chain, |model| {
+            let at = models.iter().position(|known| known == model)?;
+            let prepared = source.prepare_model_provider_input(state, events, wanted[at]).ok()?;
+            let size = source.size_of(&prepared, wanted[at].output_tokens_left);
+            Some(MadeRequest { request: prepared, size })
+        });
+        match routed {
+            RoutedRequest::TooLarge => RunInput::ContextTooLarge,
+            RoutedRequest::Stopped(StoppedRequest { resumes, refused, explanation }) => {
+                let outcome = refused.map_or(BudgetOutcome::Wait { resumes }, BudgetOutcome::Refuse);
+                let explanation = ports.redactor.redact(Content::new(explanation)).text;
+                RunInput::OverBudget(BudgetRefusal { outcome, explanation })
+            }
+            RoutedRequest::Ready {
+                request: PreparedInput { mut request, plan, statics },
+                reserved,
+                routing,
+            } => {
                 request.output_tokens_max = reserved.output_tokens_max.or(request.output_tokens_max);
                 let passed = reserved.soft_limits.into_iter();
                 self.soft_limits =
                     passed.map(|text| ports.redactor.redact(Content::new(text)).text).collect();
-            }
-            Err(StoppedRequest { resumes, refused, explanation }) => {
-                let outcome = refused.map_or(BudgetOutcome::Wait { resumes }, BudgetOutcome::Refuse);
-                let explanation = ports.redactor.redact(Content::new(explanation)).text;
-                return RunInput::OverBudget(BudgetRefusal { outcome, explanation });
+                let model = request.model.clone();
+                self.request = Some(Arc::new(request));
+                self.statics = statics;
+                RunInput::ContextReady { plan, model, routing }
             }
         }
-        let (plan, model) = (prepared.plan, prepared.request.model.clone());
-        self.request = Some(Arc::new(prepared.request));
-        self.statics = prepared.statics;
-        RunInput::ContextReady { plan, model }
     }
 }
 

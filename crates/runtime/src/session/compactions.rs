@@ -28,7 +28,9 @@ impl SessionsHandle {
         session: SessionId,
     ) -> Result<OrchestratorCompactionArtifactRecord, AdminError> {
         let cause = CompactionCause::Person;
-        let wanted = NewCompaction { session: own(caller, session), cause, actor: Some(caller.actor) };
+        let session = own(caller, session);
+        let actor = Some(caller.actor);
+        let wanted = NewCompaction { session, cause, actor, run: None };
         self.engine.conversations.compact(wanted).await
     }
 

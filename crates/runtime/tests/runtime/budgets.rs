@@ -53,12 +53,14 @@ pub(crate) fn daily(name: &str, hard: UsageLimits) -> BudgetChange {
     }
 }
 
-async fn set(rig: &Rig, change: BudgetChange) {
+pub(crate) async fn set(rig: &Rig, change: BudgetChange) {
     soon("a budget", rig.gateway.admin.usage.set_budget(rig.me(), change)).await.unwrap();
 }
 
 /// Returns the events of accounts.
-fn account_events(entries: &[JournalEventRecord]) -> impl Iterator<Item = (AccountKey, AccountEvent)> {
+pub(crate) fn account_events(
+    entries: &[JournalEventRecord],
+) -> impl Iterator<Item = (AccountKey, AccountEvent)> {
     entries.iter().filter_map(|entry| match entry.event {
         JournalEvent::Budget(BudgetEvent::Account { account, event }) => Some((account, event)),
         _ => None,

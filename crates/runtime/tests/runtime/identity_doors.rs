@@ -82,6 +82,7 @@ const DOORS: &[(&str, Door)] = &[
     ("model_message.model", Daemon),
     ("model_message.response_id", Model),
     ("model_requested.model", Daemon),
+    ("model_requested.routing.passed_over", Daemon),
     ("model_switched.model", Daemon),
     ("posture_changed.scope.workspace", Request("the path of the workspace")),
     ("posture_changed.tool", Daemon),

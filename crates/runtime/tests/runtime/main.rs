@@ -29,6 +29,8 @@ mod cancel;
 mod models;
 
 mod attempts;
+mod routing;
+mod auxiliary_budgets;
 
 mod answers;
 

@@ -18,9 +18,10 @@ use palyra_types::attachment::{Attachment, AttachmentBody};
 use palyra_types::effect::{OutputRest, ToolOutput};
 use palyra_types::event::{
     AbandonCause, AccessEvent, ActRefused, AgentEvent, Bookmark, ContentDigest, ContextPlan, ContextSource,
-    DropReason, HeldCause, JournalEvent, LoopGuard, ModelEvent, ModelMessage, ModelRequested, NextAttempt,
-    PlannedSource, PolicyEvent, RunEvent, RunFinished, RunStarted, SessionEvent, TapeEvent, TokenCreated,
-    ToolDecided, ToolEvent, ToolFinished, ToolProposed, ToolStarted,
+    DropReason, HeldCause, JournalEvent, LoopGuard, ModelEvent, ModelMessage, ModelRequested, ModelRouting,
+    NextAttempt, PassOverCause, PassedOver, PlannedSource, PolicyEvent, RoutingReason, RunEvent, RunFinished,
+    RunStarted, SessionEvent, TapeEvent, TokenCreated, ToolDecided, ToolEvent, ToolFinished, ToolProposed,
+    ToolStarted,
 };
 use palyra_types::model::{ModelRef, ProviderContinuation, ResponseFormat, TokenUsage, UsageSource};
 use palyra_types::run::{CancelReason, IdempotencyDigest, InputDelivery, RunLimits, Surface, UserInput};
@@ -397,6 +398,17 @@ impl RandomAppends {
         all[..length].iter().map(|source| row(self, *source)).collect()
     }
 
+    fn routing(&mut self) -> ModelRouting {
+        let reasons = [RoutingReason::ConfiguredOrder, RoutingReason::NoBudget, RoutingReason::LastResort];
+        let causes = [PassOverCause::Unavailable, PassOverCause::OverBudget, PassOverCause::NoTools];
+        let count = self.below(3);
+        let passed = |me: &mut Self| PassedOver { model: me.model(), causes: vec![me.one_of(&causes)] };
+        ModelRouting {
+            reasons: vec![self.one_of(&reasons)],
+            passed_over: Redacted::cleaned((0..count).map(|_| passed(self)).collect()),
+        }
+    }
+
     fn model_event(&mut self) -> TapeEvent {
         let attempt = Attempt(self.number());
         match self.below(6) {
@@ -414,6 +426,7 @@ impl RandomAppends {
                     sources: self.planned_sources(),
                 },
                 model: Redacted::cleaned(self.maybe(Self::model)),
+                routing: self.routing(),
             })),
             1 => TapeEvent::Model(ModelEvent::Text { attempt, text: self.text() }),
             4 => TapeEvent::Model(ModelEvent::Reasoning { attempt, text: self.text() }),

@@ -9,8 +9,8 @@ use palyra_types::approval::ApproverPresence;
 use palyra_types::effect::EffectPlan;
 use palyra_types::event::{
     CallAttestation, ContentDigest, ContextPlan, DecidedBy, JournalEvent, ModelEvent, ModelMessage,
-    ModelRequested, RunEvent, RunFinished, RunStarted, SessionEvent, TapeEvent, ToolDecided, ToolEvent,
-    ToolFinished, ToolProposed, ToolStarted,
+    ModelRequested, ModelRouting, RunEvent, RunFinished, RunStarted, SessionEvent, TapeEvent, ToolDecided,
+    ToolEvent, ToolFinished, ToolProposed, ToolStarted,
 };
 use palyra_types::model::{FinishReason, ModelRef, TokenUsage, UsageSource};
 use palyra_types::run::{
@@ -147,6 +147,7 @@ impl SampleRun {
                 ..ContextPlan::default()
             },
             model: Redacted::cleaned(Some(model())),
+            routing: ModelRouting::default(),
         })))
     }
 

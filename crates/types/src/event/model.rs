@@ -3,6 +3,7 @@
 //! Owns the variants, their fields and the class of each content field; stored numbers are in the registry of kinds, not here.
 
 use super::context_plan::ContextPlan;
+use super::model_routing::ModelRouting;
 use crate::content_walk::ContentClass::{Bytes, Fixed, Identity, Prose};
 use crate::content_walk::content_rows;
 use crate::model::{
@@ -71,6 +72,8 @@ pub struct ModelRequested {
     pub context: ContextPlan,
     /// Which model.
     pub model: Redacted<Option<ModelRef>>,
+    /// Why this one.
+    pub routing: ModelRouting,
 }
 
 /// The model's answer is complete.
@@ -151,8 +154,13 @@ impl AbandonCause {
 content_rows! {
     fn model_event(walk, event: ModelEvent) {
         match event {
-            ModelEvent::Requested(ModelRequested { attempt: _, turn: _, context: _, model })
-            | ModelEvent::Switched { attempt: _, passed_over: _, model } => {
+            ModelEvent::Requested(ModelRequested { attempt: _, turn: _, context: _, model, routing }) => {
+                walk.within(model, |walk, model| {
+                    walk.maybe(model, |walk, model| walk.model(Identity, "model", model));
+                });
+                walk.model_routing(routing);
+            }
+            ModelEvent::Switched { attempt: _, passed_over: _, model } => {
                 walk.within(model, |walk, model| {
                     walk.maybe(model, |walk, model| walk.model(Identity, "model", model));
                 });

@@ -20,6 +20,22 @@ fn opened(now: BootTime) -> CircuitBreaker {
 }
 
 #[test]
+fn health_is_read_without_a_change_and_names_the_rest_of_a_pause() {
+    let mut breaker = CircuitBreaker::new(2, Duration::from_secs(30));
+    assert_eq!(breaker.health(at(0)), ProviderHealth::Healthy);
+    for _ in 0..2 {
+        let ticket = breaker.admit(at(0)).expect("closed");
+        breaker.settle(ticket, HealthSign::Down, at(0));
+    }
+    assert_eq!(breaker.health(at(10)), ProviderHealth::Paused { rest: Duration::from_secs(20) });
+    assert_eq!(breaker.health(at(30)), ProviderHealth::Degraded, "the next request is the probe");
+    let probe = breaker.admit(at(30)).expect("the probe");
+    assert_eq!(breaker.health(at(31)), ProviderHealth::Paused { rest: Duration::ZERO });
+    breaker.settle(probe, HealthSign::Alive, at(32));
+    assert_eq!(breaker.health(at(32)), ProviderHealth::Healthy);
+}
+
+#[test]
 fn three_failures_in_a_row_open_it_and_anything_alive_begins_anew() {
     let mut breaker = CircuitBreaker::new(3, SPAN);
     let signs = [

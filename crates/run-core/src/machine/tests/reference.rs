@@ -711,7 +711,7 @@ impl Reference {
                 return;
             }
             RunInput::Begin => {}
-            RunInput::ContextReady { plan, model } => {
+            RunInput::ContextReady { plan, model, routing: _ } => {
                 self.ask(place_of(model), plan.tokens_estimated);
             }
             RunInput::RetryDue { .. } => {

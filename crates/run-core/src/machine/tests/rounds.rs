@@ -285,6 +285,7 @@ fn a_context_is_taken_only_where_one_is_wanted() {
         ScenarioAct::Take(RunInput::ContextReady {
             plan,
             model: palyra_types::model::ModelRef::new("a", "b"),
+            routing: palyra_types::event::ModelRouting::default(),
         })
     };
     check(

@@ -15,7 +15,7 @@ use palyra_types::model::{
     RawModelAnswer,
 };
 use palyra_types::session::SessionRef;
-use palyra_types::{Attempt, Content, Redacted};
+use palyra_types::{Attempt, Content, Redacted, RunId};
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 
@@ -52,6 +52,7 @@ impl Drop for LiveModelCall {
 pub(in crate::run) fn execute_run_stream_provider_request(
     run_context: &RunContext,
     session: SessionRef,
+    run: RunId,
     attempt: Attempt,
     request: Arc<ModelRequest>,
 ) -> LiveModelCall {
@@ -72,7 +73,7 @@ pub(in crate::run) fn execute_run_stream_provider_request(
         if let Some(failure) = failure {
             if failure.class == ModelFailureClass::ContextExceeded
                 && let Some(conversations) = conversations
-                && let Some(compacted) = compacted(&conversations, session).await
+                && let Some(compacted) = compacted(&conversations, session, run).await
             {
                 // As below.
                 let _ = sender.send(compacted).await;
@@ -85,8 +86,12 @@ pub(in crate::run) fn execute_run_stream_provider_request(
 }
 
 /// Sums up what the next request is to be shorter by, if there is something to gain.
-async fn compacted(conversations: &ConversationsHandle, session: SessionRef) -> Option<ModelStreamEvent> {
-    let wanted = NewCompaction { session, cause: CompactionCause::Refused, actor: None };
+async fn compacted(
+    conversations: &ConversationsHandle,
+    session: SessionRef,
+    run: RunId,
+) -> Option<ModelStreamEvent> {
+    let wanted = NewCompaction { session, cause: CompactionCause::Refused, actor: None, run: Some(run) };
     match conversations.compact(wanted).await {
         Ok(record) => {
             let read = CompactionRead { compaction: record.seq, upto: record.made.upto() };

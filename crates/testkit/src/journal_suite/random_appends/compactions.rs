@@ -32,6 +32,7 @@ impl RandomAppends {
                     SummaryRefusal::NoAnswer,
                     SummaryRefusal::PinMissing,
                     SummaryRefusal::SourceTooLarge,
+                    SummaryRefusal::OverBudget,
                 ])
             }),
             cause: self.one_of(&[

@@ -1,0 +1,69 @@
+//! Models as the choice of one for a request sees them.
+//!
+//! Owns how the state of a provider is read: what it can do, and whether it answers. Prices are filled in by those who have
+//! a catalogue.
+
+use std::collections::BTreeSet;
+
+use palyra_governance::{ModelCandidate, ModelCapability, ModelHealth, PAUSE_WAITED_FOR_MAX};
+use palyra_ports::model_directory::ModelDirectory;
+use palyra_ports::{ModelCapabilities, ProviderHealth};
+use palyra_types::Timestamp;
+use palyra_types::model::ModelRef;
+
+/// Returns the configured ones of these models as candidates, in order, without prices.
+#[must_use]
+pub fn candidates(directory: &ModelDirectory, models: &[ModelRef], now: Timestamp) -> Vec<ModelCandidate> {
+    models.iter().filter_map(|model| candidate(directory, model, now)).collect()
+}
+
+/// Returns the models of a run's chain as candidates, in order, without prices. One that is not configured any more stays, as
+/// one of which nothing is known: the failure of its request says so.
+#[must_use]
+pub fn chain(directory: &ModelDirectory, models: &[ModelRef], now: Timestamp) -> Vec<ModelCandidate> {
+    let unknown = |model: &ModelRef| ModelCandidate {
+        model: model.clone(),
+        capabilities: capabilities(ModelCapabilities::ALL),
+        context_tokens_max: None,
+        health: ModelHealth::Healthy,
+        first_token: None,
+        price: None,
+    };
+    models.iter().map(|model| candidate(directory, model, now).unwrap_or_else(|| unknown(model))).collect()
+}
+
+/// Returns a model as a candidate without a price; `None` when its provider is not configured.
+fn candidate(directory: &ModelDirectory, model: &ModelRef, now: Timestamp) -> Option<ModelCandidate> {
+    let provider = directory.provider(model)?;
+    let info = provider.model_info(&model.model);
+    Some(ModelCandidate {
+        model: model.clone(),
+        capabilities: capabilities(info.capabilities),
+        context_tokens_max: Some(info.context_tokens),
+        health: health(provider.health(), now),
+        first_token: None,
+        price: None,
+    })
+}
+
+fn capabilities(known: ModelCapabilities) -> BTreeSet<ModelCapability> {
+    let ModelCapabilities { images, tools, structured_output, reasoning } = known;
+    let all = [
+        (ModelCapability::Images, images),
+        (ModelCapability::Tools, tools),
+        (ModelCapability::StructuredOutput, structured_output),
+        (ModelCapability::Reasoning, reasoning),
+    ];
+    all.into_iter().filter_map(|(capability, has)| has.then_some(capability)).collect()
+}
+
+/// A short pause is waited for, so it does not keep a model from being asked.
+fn health(provider: ProviderHealth, now: Timestamp) -> ModelHealth {
+    match provider {
+        ProviderHealth::Healthy => ModelHealth::Healthy,
+        ProviderHealth::Paused { rest } if rest > PAUSE_WAITED_FOR_MAX => {
+            ModelHealth::Unavailable { until: Some(now.after(rest)) }
+        }
+        ProviderHealth::Degraded | ProviderHealth::Paused { .. } => ModelHealth::Degraded,
+    }
+}
