@@ -93,6 +93,7 @@ mod attacks_credentials;
 mod attacks_disks;
 mod attacks_words;
 mod attacks_injection;
+mod attacks_chain;
 mod attacks_other_people;
 mod commands;
 mod kept;
