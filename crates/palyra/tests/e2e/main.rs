@@ -78,6 +78,7 @@ mod console_proofs;
 mod console_screens;
 mod console_attacks;
 mod usage;
+mod budgets;
 mod approval_races;
 mod grants;
 mod project_rules;
