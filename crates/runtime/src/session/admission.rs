@@ -276,8 +276,8 @@ impl ValidatedSubmit {
     }
 }
 
-/// Adds what is remembered for the person of a run, with the labels of what it was learned from; nothing where content is
-/// erased meanwhile.
+/// Adds what is remembered for the person of a run, with the labels of what it was learned from; nothing where an erasure comes
+/// between.
 async fn recall(engine: &Engine, admitted: &mut AdmittedRun) {
     let exclusion = &engine.conversations.ports().erasures;
     let Some(erasures) = exclusion.erasures().filter(|_| engine.config.borrow().recalls_memory) else {
