@@ -8,12 +8,13 @@ use futures::future::BoxFuture;
 use palyra_admin::AdminError;
 use palyra_background::{BackgroundTask, NextTick, TickFailure};
 use palyra_context::prompt::request_tokens_max;
-use palyra_context::session_history::SUMMARY_RUNS_MIN;
+use palyra_context::session_history::{HISTORY_BYTES_MAX, HISTORY_RUNS_MAX, SUMMARY_RUNS_MIN};
 use palyra_journal_core::families::runs;
 use palyra_journal_core::family::QueryFamilies;
 use palyra_ports::read_records::{RECORD_PAGE_ROWS_MAX, RunFilter, RunQuery};
 use palyra_types::BootTime;
 use palyra_types::compaction::CompactionCause;
+use palyra_types::model::BYTES_PER_TOKEN_ESTIMATED;
 use palyra_types::session::SessionRef;
 use tokio::sync::Notify;
 
@@ -22,6 +23,8 @@ use crate::past_run::{AskedModel, read_run};
 
 /// A session is summed up when a request needed more than so many hundredths of what one may have in the model's window.
 const WINDOW_PERCENT: u64 = 80;
+/// The same for so many runs that no summary covers: of more than [`HISTORY_RUNS_MAX`] later runs read the latest only.
+const FULL_HISTORY_RUNS: usize = HISTORY_RUNS_MAX / 4 * 3;
 /// A session that rested for so long is summed up, if it has [`SUMMARY_RUNS_MIN`] runs that no summary covers.
 const REST: Duration = Duration::from_secs(30 * 60);
 /// Sessions that are watched, at most; beyond it the one that rested longest is forgotten.
@@ -132,11 +135,16 @@ impl CompactionTask {
         let latest = ports.families.query(move |rows, _| runs::records(rows, &query)).await?;
         let Some(latest) = latest.first() else { return Ok(None) };
         let Some(asked) = read_run(ports, latest.run, None).await?.asked else { return Ok(None) };
-        let AskedModel { model, tokens, refused } = asked;
+        let AskedModel { model, tokens, earlier_messages, refused } = asked;
         let model = model.unwrap_or_else(|| ports.models.borrow().default_model().clone());
         let room = request_tokens_max(self.conversations.window_tokens(&model));
+        let room = room.min(HISTORY_BYTES_MAX as u64 / BYTES_PER_TOKEN_ESTIMATED);
         let is_filled = tokens.saturating_mul(100) >= room.saturating_mul(WINDOW_PERCENT);
-        Ok(match (refused, is_filled) {
+        // Each run has a message, so fewer messages need no count of runs.
+        let has_many_runs = !is_filled
+            && earlier_messages >= FULL_HISTORY_RUNS
+            && self.runs_without_summary(session).await? >= FULL_HISTORY_RUNS;
+        Ok(match (refused, is_filled || has_many_runs) {
             (true, _) => Some(CompactionCause::Refused),
             (false, true) => Some(CompactionCause::Window),
             (false, false) => None,

@@ -12,7 +12,7 @@ use palyra_context::taints_read::TaintsRead;
 use palyra_context::transcript::Transcript;
 use palyra_ports::ReadError;
 use palyra_ports::read_tape::{MAX_TAPE_ENTRIES_PER_RESPONSE, MoreEntries};
-use palyra_types::event::{AbandonCause, ModelEvent, ModelRequested, RunEvent, TapeEvent};
+use palyra_types::event::{AbandonCause, ContextSource, ModelEvent, ModelRequested, RunEvent, TapeEvent};
 use palyra_types::model::{ModelFailureClass, ModelRef};
 use palyra_types::tool::Taints;
 use palyra_types::{RunId, Seq, SessionId, TapeSeq};
@@ -45,6 +45,8 @@ pub struct AskedModel {
     pub model: Option<ModelRef>,
     /// The tokens of the request, and of the part that was left out of it; those that the provider counted, if they are more.
     pub tokens: u64,
+    /// Messages of earlier runs, those that were left out too.
+    pub earlier_messages: usize,
     /// Whether the provider refused it as too large.
     pub refused: bool,
 }
@@ -54,7 +56,9 @@ impl AskedModel {
         let context = &requested.context;
         let dropped: u64 = context.sources.iter().map(|source| source.tokens_dropped).sum();
         let tokens = context.tokens_estimated.saturating_add(dropped);
-        Self { model: requested.model.expose().clone(), tokens, refused: false }
+        let history = context.sources.iter().filter(|source| source.source == ContextSource::History);
+        let earlier_messages = history.map(|source| source.kept as usize + source.dropped as usize).sum();
+        Self { model: requested.model.expose().clone(), tokens, earlier_messages, refused: false }
     }
 
     /// Takes what became of the request; a later request replaces an earlier one, but a refusal stays.

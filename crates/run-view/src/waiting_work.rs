@@ -14,6 +14,8 @@ pub struct WaitingCounts {
     pub approvals: u64,
     /// Runs that wait for input or for a decision.
     pub questions: u64,
+    /// Runs that wait for a budget; most of them go on by themselves.
+    pub budgets: u64,
     /// Effects with an unknown outcome.
     pub doubts: u64,
 }
@@ -29,10 +31,12 @@ impl WaitingCounts {
         let parts = [
             (self.approvals, "approval"),
             (self.questions, "run that wants an answer"),
+            (self.budgets, "run that waits for a budget"),
             (self.doubts, "unknown outcome"),
         ];
         let message = parts.into_iter().filter(|(number, _)| *number > 0).map(|(number, noun)| match noun {
             "run that wants an answer" if number > 1 => format!("{number} runs that want an answer"),
+            "run that waits for a budget" if number > 1 => format!("{number} runs that wait for a budget"),
             noun => count(number, noun),
         });
         message.collect::<Vec<_>>().join(", ")
@@ -40,7 +44,10 @@ impl WaitingCounts {
 
     /// Returns the numbers for programs.
     pub fn json(self) -> Value {
-        json!({ "approvals": self.approvals, "questions": self.questions, "unknown_outcomes": self.doubts })
+        json!({
+            "approvals": self.approvals, "questions": self.questions, "budgets": self.budgets,
+            "unknown_outcomes": self.doubts,
+        })
     }
 }
 
@@ -51,6 +58,7 @@ impl Add for WaitingCounts {
         Self {
             approvals: self.approvals + other.approvals,
             questions: self.questions + other.questions,
+            budgets: self.budgets + other.budgets,
             doubts: self.doubts + other.doubts,
         }
     }
@@ -80,12 +88,12 @@ impl WaitingWork {
             match item.kind() {
                 v1::AttentionKind::Approval => place.approvals += 1,
                 v1::AttentionKind::UnknownOutcome if item.effect_id > 0 => place.doubts += 1,
+                v1::AttentionKind::Budget => place.budgets += 1,
                 // Without a call it is a run that goes on with words.
                 v1::AttentionKind::UnknownOutcome
                 | v1::AttentionKind::Question
                 | v1::AttentionKind::Loop
                 | v1::AttentionKind::UnknownEntry
-                | v1::AttentionKind::Budget
                 | v1::AttentionKind::Unspecified => place.questions += 1,
             }
         }
@@ -113,13 +121,14 @@ mod tests {
             item("b", v1::AttentionKind::Question, false, true),
             item("c", v1::AttentionKind::Approval, false, true),
             item("d", v1::AttentionKind::UnknownOutcome, false, false),
+            item("e", v1::AttentionKind::Budget, true, true),
         ]);
-        assert_eq!(waiting.here, WaitingCounts { approvals: 1, questions: 0, doubts: 1 });
-        assert_eq!(waiting.elsewhere, WaitingCounts { approvals: 1, questions: 1, doubts: 1 });
-        assert!(!(waiting.here + waiting.elsewhere).is_nothing() && waiting.waiting_runs == 3);
+        assert_eq!(waiting.here, WaitingCounts { approvals: 1, questions: 0, budgets: 1, doubts: 1 });
+        assert_eq!(waiting.elsewhere, WaitingCounts { approvals: 1, questions: 1, budgets: 0, doubts: 1 });
+        assert!(!(waiting.here + waiting.elsewhere).is_nothing() && waiting.waiting_runs == 4);
         let settled =
             v1::AttentionItem { effect_id: 0, ..item("e", v1::AttentionKind::UnknownOutcome, true, true) };
         let waiting = WaitingWork::counted(&[settled]);
-        assert_eq!(waiting.here, WaitingCounts { approvals: 0, questions: 1, doubts: 0 });
+        assert_eq!(waiting.here, WaitingCounts { questions: 1, ..WaitingCounts::default() });
     }
 }

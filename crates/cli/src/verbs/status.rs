@@ -153,6 +153,9 @@ impl StatusReport {
         if total.questions > u64::from(waiting.question.is_some()) {
             self.add("", "`palyra runs list --open` lists the runs that wait");
         }
+        if total.budgets > 0 {
+            self.add("", "`palyra budget` shows limits and how runs go on that wait for one");
+        }
         if total.doubts > 0 {
             self.add("", "`palyra runs effects --unknown` lists the unknown outcomes");
         }

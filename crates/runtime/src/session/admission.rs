@@ -114,7 +114,7 @@ pub(super) async fn submit(
             Err(error) => return unless_repeated(engine, caller, &validated, error).await,
         };
         validated.read_project(engine, caller, &mut admitted).await;
-        recall(engine, &mut admitted.spec).await;
+        recall(engine, &mut admitted).await;
         let follower = validated.follower(engine, admitted.spec.run);
         let (reply, answer) = oneshot::channel();
         let session = admitted.spec.session;
@@ -294,7 +294,7 @@ impl ValidatedSubmit {
         let spec = RunSpec { run, session, started, client_tools: self.client_tools.clone() };
         let notes = self.notes.iter().cloned().chain(workspace.note).chain(unseen).collect();
         let (reset, blobs) = (request.session.reset, self.prepared.blobs.clone());
-        Ok(AdmittedRun { spec, opening, reset, blobs, actor: caller.actor, notes })
+        Ok(AdmittedRun { spec, opening, reset, blobs, actor: caller.actor, notes, no_erasure: None })
     }
 }
 
@@ -311,12 +311,23 @@ fn recall_setting(
     RecallSwitches { session: session.recall, channel, agent, configuration }.setting()
 }
 
-/// Adds what is remembered for the person of a run, with the labels of what it was learned from.
-async fn recall(engine: &Engine, RunSpec { session, started, .. }: &mut RunSpec) {
-    if started.recall.is_some_and(|setting| setting.switch == RecallSwitch::On) {
-        started.recalled = engine.views.memories.recalled(*session, started).await;
-        started.taints = started.recalled.iter().fold(started.taints, |all, item| all.with(item.taints));
+/// Adds what is remembered for the person of a run, with the labels of what it was learned from; nothing where an erasure comes
+/// between.
+async fn recall(engine: &Engine, admitted: &mut AdmittedRun) {
+    let RunSpec { session, started, .. } = &mut admitted.spec;
+    if started.recall.is_none_or(|setting| setting.switch == RecallSwitch::Off) {
+        return;
     }
+    let exclusion = &engine.conversations.ports().erasures;
+    let Some(erasures) = exclusion.erasures() else { return };
+    let recalled = engine.views.memories.recalled(*session, started).await;
+    if recalled.is_empty() {
+        return;
+    }
+    let Some(no_erasure) = exclusion.exclude(erasures) else { return };
+    started.taints = recalled.iter().fold(started.taints, |all, item| all.with(item.taints));
+    started.recalled = recalled;
+    admitted.no_erasure = Some(Arc::new(no_erasure));
 }
 
 /// Returns the folder in which a run is to work, if one is named: by the client, an earlier run of its session, or its agent.

@@ -1,5 +1,8 @@
 //! A run that is ready to be accepted, with the session it opens if that is new.
 
+use std::sync::Arc;
+
+use palyra_admin::NoErasure;
 use palyra_ports::{Guard, NewEntry};
 use palyra_types::access::ActorIdentity;
 use palyra_types::attachment::Blob;
@@ -71,6 +74,8 @@ pub(super) struct AdmittedRun {
     /// Who asked for it.
     pub(super) actor: ActorIdentity,
     pub(super) notes: Vec<String>,
+    /// Keeps erasures away until the items that the run was given are recorded.
+    pub(super) no_erasure: Option<Arc<NoErasure>>,
 }
 
 impl AdmittedRun {

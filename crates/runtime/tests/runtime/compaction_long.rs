@@ -1,10 +1,13 @@
-//! A session of 2,000 messages in a small window, with a model that knows only what is in its request.
+//! A session of 2,000 messages, more than a window takes, with a model that knows only what is in its request: in a small
+//! window and in a large one, with summaries, without, with items of memory, and with the summaries taken back.
 
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use futures::stream::{self, BoxStream};
 use futures::{FutureExt, StreamExt};
+use palyra_admin::memories::{MemoryFilter, NewMemory};
+use palyra_memory::MemoryIndexes;
 use palyra_ports::{ModelCapabilities, ModelInfo, ModelProvider};
 use palyra_runtime::ModelDirectory;
 use palyra_types::event::{ModelEvent, TapeEvent};
@@ -14,16 +17,37 @@ use palyra_types::model::{
 };
 use palyra_types::run::RunLifecycleState;
 
-use crate::rig::{Parts, Rig, settle};
+use crate::rig::{Parts, Rig, by_key, settle};
 
-const WINDOW: u64 = 8_192;
+const SMALL: Conversation = Conversation { window: 8_192, words: 12 };
+const LARGE: Conversation = Conversation { window: 131_072, words: 48 };
 const RUNS: usize = 1_000;
 const QUESTIONS: usize = 50;
 const QUESTION: &str = "What is the code of ";
 const KEY: &str = "long";
 
+/// A conversation that does not fit its window.
+#[derive(Debug, Clone, Copy)]
+struct Conversation {
+    /// Tokens of the window.
+    window: u64,
+    /// How often plain words come in each input.
+    words: usize,
+}
+
+/// What the daemon does for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Aid {
+    Nothing,
+    Summaries,
+    /// Each fact is remembered when it is said, and items that fit are given to runs.
+    Memory,
+}
+
 /// Refuses what is larger than its window, and answers a question with what its request says.
-struct RequestReader;
+struct RequestReader {
+    window: u64,
+}
 
 impl ModelProvider for RequestReader {
     fn name(&self) -> ProviderName {
@@ -32,7 +56,7 @@ impl ModelProvider for RequestReader {
 
     fn model_info(&self, model: &ModelName) -> ModelInfo {
         let capabilities = ModelCapabilities::TEXT;
-        ModelInfo { name: model.clone(), context_tokens: WINDOW, note: String::new(), capabilities }
+        ModelInfo { name: model.clone(), context_tokens: self.window, note: String::new(), capabilities }
     }
 
     fn models(&self) -> BoxFuture<'static, Result<Vec<ModelInfo>, ModelFailure>> {
@@ -40,14 +64,14 @@ impl ModelProvider for RequestReader {
     }
 
     fn stream(&self, request: Arc<ModelRequest>) -> BoxStream<'static, Result<ModelPiece, ModelFailure>> {
-        stream::iter(answer(&request)).boxed()
+        stream::iter(answer(&request, self.window)).boxed()
     }
 }
 
-fn answer(request: &ModelRequest) -> Vec<Result<ModelPiece, ModelFailure>> {
+fn answer(request: &ModelRequest, window: u64) -> Vec<Result<ModelPiece, ModelFailure>> {
     let texts: Vec<&str> = request.messages.iter().map(text_of).collect();
     let bytes = request.system.expose().len() + texts.iter().map(|text| text.len()).sum::<usize>();
-    if bytes as u64 > WINDOW * BYTES_PER_TOKEN_ESTIMATED {
+    if bytes as u64 > window * BYTES_PER_TOKEN_ESTIMATED {
         let class = ModelFailureClass::ContextExceeded;
         return vec![Err(ModelFailure { class, detail: "too large".into(), retry_after: None })];
     }
@@ -102,31 +126,75 @@ async fn say(rig: &Rig, text: &str) -> String {
     said.collect()
 }
 
-/// Returns how many of the planted codes the model can name at the end.
-async fn score(compacts: bool) -> usize {
-    let rig = Parts::new().start().await;
-    rig.configure(|config| config.compacts = compacts);
+fn fact(at: usize) -> String {
+    format!("The code of {} is {}.", project(at), code(at))
+}
+
+/// Lets a person talk for 1,000 runs, with a fact now and then.
+async fn talk(conversation: Conversation, aid: Aid) -> Rig {
+    let rig = Parts { memories: Arc::new(MemoryIndexes::default()), ..Parts::new() }.start().await;
+    rig.configure(|config| {
+        config.compacts = aid == Aid::Summaries;
+        config.recalls_memory = aid == Aid::Memory;
+    });
     let model = ModelRef::new("reader", "reader");
-    rig.replace_models(ModelDirectory::new(vec![Arc::new(RequestReader)], model, Vec::new()));
+    let reader = RequestReader { window: conversation.window };
+    rig.replace_models(ModelDirectory::new(vec![Arc::new(reader)], model, Vec::new()));
     let apart = RUNS / QUESTIONS;
     for number in 0..RUNS {
-        let planted = (number % apart == 0).then(|| number / apart);
-        let fact = planted.map(|at| format!("The code of {} is {}. ", project(at), code(at)));
-        let text = format!("{}{}", fact.unwrap_or_default(), "We talk about plain things. ".repeat(12));
-        say(&rig, &text).await;
+        let planted = (number % apart == 0).then(|| fact(number / apart));
+        let words = "We talk about plain things. ".repeat(conversation.words);
+        say(&rig, &format!("{} {words}", planted.as_deref().unwrap_or_default())).await;
+        if let Some(text) = planted.filter(|_| aid == Aid::Memory) {
+            let new =
+                NewMemory { text: text.into(), scope: MemoryFilter::All, lifetime: None, replaces: None };
+            rig.gateway.admin.memories.save(rig.me(), new).await.unwrap();
+        }
     }
+    rig
+}
+
+/// Returns how many of the planted codes the model can name.
+async fn score(rig: &Rig) -> usize {
     let mut right = 0;
     for at in 0..QUESTIONS {
-        let said = say(&rig, &format!("{QUESTION}{}?", project(at))).await;
+        let said = say(rig, &format!("{QUESTION}{}?", project(at))).await;
         right += usize::from(said == code(at));
     }
     right
 }
 
+/// Takes all summaries back; the journal still has the runs themselves.
+async fn revert_all(rig: &Rig) {
+    rig.configure(|config| config.compacts = false);
+    let session = rig.resolve(by_key(KEY)).await.unwrap().record.session.id;
+    while rig.gateway.sessions.compactions(rig.me(), session).await.unwrap().in_force.is_some() {
+        rig.gateway.sessions.revert_compaction(rig.me(), session, None).await.unwrap();
+    }
+}
+
+async fn measure(conversation: Conversation) {
+    let rig = talk(conversation, Aid::Summaries).await;
+    let with = score(&rig).await;
+    revert_all(&rig).await;
+    let reverted = score(&rig).await;
+    let without = score(&talk(conversation, Aid::Nothing).await).await;
+    let remembered = score(&talk(conversation, Aid::Memory).await).await;
+    let window = conversation.window;
+    eprintln!(
+        "codes named of {QUESTIONS} in a window of {window}: {with} with summaries, {reverted} once they were taken back, \
+         {without} without, {remembered} with items of memory"
+    );
+    assert!(with >= 45 && remembered >= 45, "{with} with summaries, {remembered} with memory");
+    assert!(without <= 25 && reverted <= 25, "{without} without, {reverted} once taken back");
+}
+
 #[tokio::test]
 async fn a_session_of_two_thousand_messages_answers_questions_within_a_small_window() {
-    let with = score(true).await;
-    let without = score(false).await;
-    eprintln!("codes named of {QUESTIONS}: {with} with summaries, {without} without");
-    assert!(with >= 45 && without <= 10, "{with} with summaries, {without} without");
+    measure(SMALL).await;
+}
+
+#[tokio::test]
+async fn a_session_of_two_thousand_messages_answers_questions_within_a_large_window() {
+    measure(LARGE).await;
 }

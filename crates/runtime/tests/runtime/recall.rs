@@ -2,21 +2,28 @@
 
 use std::sync::Arc;
 
+use futures::FutureExt;
+use futures::future::BoxFuture;
+
 use palyra_admin::agents::AgentChange;
 use palyra_admin::memories::{MemoryFilter, NewMemory};
 use palyra_memory::MemoryIndexes;
-use palyra_ports::search_memories::{MemoryCall, MemoryDraft, MemoryReach, UseMemories};
+use palyra_ports::ErasureSubject;
+use palyra_ports::search_memories::{
+    MemoryCall, MemoryDraft, MemoryRanking, MemoryReach, SearchMemories, UseMemories,
+};
 use palyra_runtime::Caller;
 use palyra_runtime::session::SessionChange;
 use palyra_testkit::{Gate, Script};
 use palyra_types::event::{ContextSource, ModelEvent, PlannedSource, RunEvent, RunStarted, TapeEvent};
 use palyra_types::memory::MemoryRecord;
 use palyra_types::model::{ChatMessage, ModelRequest};
+use palyra_types::proof::ErasureReason;
 use palyra_types::recall::{RecallLevel, RecallSwitch};
 use palyra_types::tool::Taints;
-use palyra_types::{Content, EffectId, RunId, SessionId};
+use palyra_types::{Content, EffectId, MemoryId, RunId, SessionId};
 
-use crate::rig::{Parts, Rig, settle};
+use crate::rig::{Parts, Rig, settle, soon};
 
 const ITEM: &str = "My daughter is allergic to peanuts.";
 const QUESTION: &str = "What is my daughter allergic to?";
@@ -264,4 +271,56 @@ async fn a_run_that_was_accepted_keeps_what_it_was_accepted_with() {
     });
     assert!(shown, "both were asked with the item");
     assert_nothing_recalled(&ask(&rig, "k", QUESTION).await);
+}
+
+/// A ranking that waits until it may answer.
+struct SlowRanking {
+    index: MemoryIndexes,
+    gate: Gate,
+}
+
+impl SearchMemories for SlowRanking {
+    fn rank(&self, request: MemoryRanking) -> BoxFuture<'static, Vec<MemoryId>> {
+        let (gate, ranked) = (self.gate.clone(), self.index.rank(request));
+        async move {
+            gate.pass().await;
+            ranked.await
+        }
+        .boxed()
+    }
+}
+
+#[tokio::test]
+async fn what_is_erased_while_a_run_looks_for_items_is_not_given_to_it() {
+    let gate = Gate::closed();
+    let ranking = SlowRanking { index: MemoryIndexes::default(), gate: gate.clone() };
+    let rig = Parts { memories: Arc::new(ranking), ..Parts::new() }.start().await;
+    let source = rig.submit("source", "go").await.run;
+    let record = rig.finished(source).await;
+    let call = MemoryCall {
+        principal: record.principal,
+        session: record.session,
+        run: source,
+        effect: EffectId(1),
+        root: "/home".into(),
+        taints: Taints::NONE,
+    };
+    let draft =
+        MemoryDraft { text: ITEM.into(), reach: MemoryReach::Everywhere, lifetime: None, replaces: None };
+    UseMemories::save(&rig.gateway.admin.memories, call, draft).await.unwrap();
+    rig.configure(|config| config.recalls_memory = true);
+    let submitting = rig.submit("later", QUESTION);
+    let erasing = async {
+        gate.reached().await;
+        let erasures = &rig.gateway.admin.erasures;
+        let principal = rig.me().actor.principal;
+        let erased = erasures.erase(principal, ErasureSubject::Run(source), ErasureReason::Request).await;
+        erased.unwrap();
+        gate.open();
+    };
+    let (receipt, ()) = soon("a run and an erasure", futures::future::join(submitting, erasing)).await;
+    rig.finished(receipt.run).await;
+    let tape = rig.tape(receipt.run).await;
+    let TapeEvent::Run(RunEvent::Started(started)) = &tape[0].event else { panic!("a start comes first") };
+    assert!(started.recalled.is_empty(), "{:?}", started.recalled[0].text.expose());
 }

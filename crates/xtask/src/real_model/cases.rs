@@ -25,6 +25,8 @@ const QUESTIONS: [&str; SLOTS] = [
     "Tell me about mountains in three sentences.",
     "Tell me about bread in three sentences.",
 ];
+/// As many as the latest runs that no summary covers.
+const COUNTRIES: [&str; 8] = ["Italy", "Spain", "Poland", "Norway", "Greece", "Egypt", "Japan", "Peru"];
 const READ_PLAINLY: &str = "Read the file README.md";
 const CITY: &str = "Tell me about the city of Paris.";
 /// The wording that a model of this size can follow: it only has to repeat.
@@ -62,6 +64,7 @@ impl From<CaseJudgement> for CaseOutcome {
 pub(super) fn all(scene: &CaseContext<'_>) -> Result<Vec<CaseFinding>> {
     let server = scene.server("server.log", ServerSetting::Usual)?;
     let mut findings = answers(scene, &server)?;
+    findings.push(summed_up(scene, &server)?);
     findings.extend(interruptions(scene, server)?);
     findings.extend(tool_calls(scene)?);
     findings.extend(long_session(scene)?);
@@ -295,6 +298,28 @@ fn long_session(scene: &CaseContext<'_>) -> Result<Vec<CaseFinding>> {
         Ok(judge::shortened(&tapes).into())
     });
     Ok(vec![finding])
+}
+
+/// A conversation whose older runs the model sums up, and that goes on behind the summary.
+fn summed_up(scene: &CaseContext<'_>, server: &ModelServer) -> Result<CaseFinding> {
+    let daemon = scene.daemon("summed-up", &server.base_url())?;
+    Ok(scene.case("a run that reads a summary of older runs", || {
+        for word in ["lamp", "ship"] {
+            let input = format!("Say yes. This is about a {word}: {}", format!("{word} ").repeat(100));
+            daemon.run(&["--session", "summed", &input])?.finish()?;
+        }
+        for country in COUNTRIES {
+            let input = format!("What is the capital of {country}?");
+            daemon.run(&["--session", "summed", &input])?.finish()?;
+        }
+        let (code, said) = daemon.say(&["sessions", "compact", "summed", "--json"])?;
+        let made: Option<Value> = said.lines().find_map(|line| serde_json::from_str(line).ok());
+        let Some(made) = made.filter(|_| code == 0) else {
+            return Ok(Err(format!("`palyra sessions compact` ended with {code}: {said}")).into());
+        };
+        let ran = daemon.run(&["--session", "summed", "What is the capital of France?"])?.finish()?;
+        Ok(judge::reads_summary(&made, &ran.tape).into())
+    }))
 }
 
 /// Whether the server made a call of what the model said.

@@ -169,6 +169,41 @@ pub(super) fn shortened(runs: &[Tape]) -> CaseJudgement {
     }
 }
 
+/// A run that reads the summary that was made, and streams its answer to the end.
+pub(super) fn reads_summary(made: &Value, tape: &Tape) -> CaseJudgement {
+    ended(tape, "RUN_STATE_DONE")?;
+    let (_, started) = tape.all("run_started").next().ok_or("the tape has no start")?;
+    let made_at = number(made, "compaction");
+    let read = number(started, "compaction");
+    if made_at == 0 || read != made_at {
+        return Err(format!("compaction {made_at} was made, and the run reads {read}"));
+    }
+    let pieces = tape.all("model_text").count();
+    if pieces < 2 {
+        return Err(format!("the answer came in {pieces} pieces"));
+    }
+    let author = match word(made, "refused") {
+        "" => word(made, "author").to_owned(),
+        refused => format!("{}, that of the model refused: {refused}", word(made, "author")),
+    };
+    Ok(format!(
+        "{} runs in {} bytes instead of {} (by {author}); an answer of {} characters in {pieces} pieces",
+        number(made, "runs"),
+        number(made, "summary_bytes"),
+        number(made, "source_bytes"),
+        tape.text().chars().count()
+    ))
+}
+
+fn number(value: &Value, name: &str) -> u64 {
+    let found = value.get(name);
+    found.and_then(|found| found.as_u64().or_else(|| found.as_str()?.parse().ok())).unwrap_or_default()
+}
+
+fn word<'v>(value: &'v Value, name: &str) -> &'v str {
+    value.get(name).and_then(Value::as_str).unwrap_or_default()
+}
+
 /// A tool call with its stations, and an answer after it.
 pub(super) fn tool_call(tape: &Tape, tool: &str) -> CaseJudgement {
     ended(tape, "RUN_STATE_DONE")?;

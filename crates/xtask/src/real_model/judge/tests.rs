@@ -137,3 +137,15 @@ fn an_answer_fits_with_exactly_its_fields() {
         assert!(fits(misfit, &fields).is_err(), "{misfit}");
     }
 }
+
+#[test]
+fn a_run_behind_a_summary_reads_the_one_that_was_made_and_streams() {
+    let start = Instant::now();
+    let made = json!({"compaction": 9, "runs": 2, "author": "fallback", "refused": "wrong_form"});
+    let reads = |compaction: u64| json!({"run_started": {"compaction": compaction}});
+    let whole = tape(start, &[reads(9), text("a"), text("b"), finished("DONE")]);
+    assert!(reads_summary(&made, &whole).expect("it reads it").contains("refused: wrong_form"));
+    assert!(reads_summary(&made, &tape(start, &[reads(8), text("a"), text("b"), finished("DONE")])).is_err());
+    assert!(reads_summary(&made, &tape(start, &[reads(9), text("ab"), finished("DONE")])).is_err());
+    assert!(reads_summary(&json!({}), &whole).is_err(), "none was made");
+}
