@@ -17,16 +17,21 @@ mod error;
 mod handler;
 mod handle;
 mod lease;
+mod person_act;
 mod queue_loop;
+mod queue_ports;
 mod queue_store;
 mod steady_clock;
-mod workers;
+mod worker_set;
 
-pub use command::{EnqueueReceipt, NewTask, PersonAct};
+pub use command::{EnqueueReceipt, NewTask};
 pub use error::QueueError;
-pub use handle::{BackgroundQueue, QueuePorts, spawn_background_queue_loop};
+pub use handle::{BackgroundQueue, spawn_background_queue_loop};
 pub use handler::{TaskEnd, TaskHandler, TaskWork};
 pub use lease::TaskLease;
+pub use palyra_journal_core::families::queued_tasks::TaskQuery;
+pub use person_act::PersonAct;
+pub use queue_ports::QueuePorts;
 
 #[cfg(test)]
 mod tests;

@@ -13,7 +13,7 @@ use crate::task_rules::rules;
 /// Tasks that are worked at at the same time, of all kinds, at most.
 pub const WORKERS_MAX: usize = 6;
 
-/// A task that has been due for so long comes before kinds of a higher priority, so that none waits for ever.
+/// A task that has been due for so long comes before kinds of a higher priority, so that each is performed at some time.
 const STARVED: Duration = Duration::from_secs(10 * 60);
 
 /// What the queue sees when it decides.
@@ -61,7 +61,8 @@ pub fn decide(view: QueueView<'_>, now: QueueTime) -> QueueDecision {
         if free == 0 || *busy >= task.rules().concurrency {
             continue;
         }
-        (free, *busy) = (free - 1, *busy + 1);
+        free -= 1;
+        *busy += 1;
         decision.events.extend(task.lease(now));
         decision.wake_after(task.rules().visibility);
     }

@@ -191,9 +191,11 @@ impl QueuedTask {
             TaskEvent::Leased { fence, until, .. } => {
                 if state.stage == TaskStage::Waiting && *fence > state.fence {
                     state.stage = TaskStage::Leased;
-                    (state.fence, state.until) = (*fence, *until);
+                    state.fence = *fence;
+                    state.until = *until;
                     state.attempts = state.attempts.saturating_add(1);
-                    (state.progress, state.is_urgent) = (0, false);
+                    state.progress = 0;
+                    state.is_urgent = false;
                 }
             }
             TaskEvent::Progressed { fence, marker, until, .. } => {
@@ -222,7 +224,9 @@ impl QueuedTask {
             TaskEvent::RetryRequested { .. } => {
                 if state.stage.needs_person() {
                     state.stage = TaskStage::Waiting;
-                    (state.attempts, state.is_urgent, state.is_cancel_requested) = (0, true, false);
+                    state.attempts = 0;
+                    state.is_urgent = true;
+                    state.is_cancel_requested = false;
                 }
             }
             TaskEvent::Dropped { .. } => {

@@ -110,4 +110,32 @@ mod tests {
             assert!(rules.visibility >= MINUTE, "{word}");
         }
     }
+
+    fn words(span: Duration) -> String {
+        match span.as_secs() {
+            seconds if seconds % 3_600 == 0 => format!("{} h", seconds / 3_600),
+            seconds if seconds % 60 == 0 => format!("{} min", seconds / 60),
+            seconds => format!("{seconds} s"),
+        }
+    }
+
+    #[test]
+    fn the_document_has_the_rules_in_the_order_of_priority() {
+        let document = include_str!("../../../docs/background.md");
+        let mut rows: Vec<_> = TABLE.iter().collect();
+        rows.sort_by_key(|rules| rules.priority);
+        let rows: Vec<_> = rows.into_iter().map(row).collect();
+        assert!(document.contains(&rows.concat()), "docs/background.md needs:\n{}", rows.concat());
+    }
+
+    fn row(rules: &TaskRules) -> String {
+        let kind = rules.kind.as_str();
+        let pauses = format!("{}, {}", words(rules.backoff_min), words(rules.backoff_max));
+        let lost = match rules.lost_attempt {
+            LostAttempt::Repeated => "repeated",
+            LostAttempt::OutcomeUnknown => "outcome unknown",
+        };
+        let TaskRules { concurrency, attempts_max, visibility, .. } = rules;
+        format!("| `{kind}` | {concurrency} | {attempts_max} | {pauses} | {} | {lost} |\n", words(*visibility))
+    }
 }

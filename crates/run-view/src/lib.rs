@@ -56,7 +56,7 @@ pub use grant_lines::grant_lines;
 pub use memory_row::memory_row;
 pub use model_question::{model_question, open_question_of, waits_for_words};
 pub use names::{ERASED_MARK, branch_origin, is_named, run_state, run_state_name, session_title, standing};
-pub use task_row::task_row;
+pub use task_row::{queued_task_row, task_row};
 
 pub use conversation_entries::{last_answer, listed_entries};
 pub use posture_line::posture_line;

@@ -6,6 +6,7 @@ use palyra_types::access::ActorIdentity;
 use palyra_types::{PrincipalId, QueuedTaskId, Redacted, SessionId, Timestamp};
 
 use super::error::QueueError;
+use super::person_act::PersonAct;
 
 /// A task to be put into the queue.
 #[derive(Debug, Clone)]
@@ -31,19 +32,6 @@ pub struct EnqueueReceipt {
     pub task: QueuedTaskId,
     /// Whether it is new; an open task with the same subject is not.
     pub is_new: bool,
-}
-
-/// What a person may do with a task.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PersonAct {
-    /// Cancel it; a worker that is at it is asked to stop.
-    Cancel,
-    /// Let it run before others of its kind, at once.
-    RunNow,
-    /// Let a dead letter, or a task whose outcome is unknown, run again.
-    Retry,
-    /// Drop a dead letter, or a task whose outcome is unknown.
-    Drop,
 }
 
 /// A request with the place for its answer.

@@ -4,8 +4,9 @@ use palyra_ports::AppendClass;
 use palyra_queue::{OpenTasks, QueueTime, QueuedTask, TaskEnqueued, TaskEvent};
 use palyra_types::QueuedTaskId;
 
-use super::command::{EnqueueReceipt, NewTask, PersonAct, QueueRequest};
+use super::command::{EnqueueReceipt, NewTask, QueueRequest};
 use super::error::QueueError;
+use super::person_act::PersonAct;
 use super::queue_store::{CommandFacts, OwnedTask, TaskEntry};
 
 /// What commands make of the queue, before it is recorded.
@@ -41,7 +42,8 @@ impl CommandBatch {
                 let event = event.ok_or(QueueError::WrongStage { stage, act })?;
                 let was_open = stage.is_open();
                 owned.task.evolve(&event);
-                let (kind, is_open) = (owned.task.state().kind, owned.task.state().stage.is_open());
+                let kind = owned.task.state().kind;
+                let is_open = owned.task.state().stage.is_open();
                 self.entries.push(TaskEntry { actor: Some(actor), ..owned.entry(event) });
                 match (was_open, is_open) {
                     (true, false) => self.open.closed(kind),

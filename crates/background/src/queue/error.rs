@@ -4,7 +4,7 @@ use palyra_ports::{AppendError, ReadError};
 use palyra_queue::{QueueRefusal, TaskKind, TaskStage};
 use palyra_types::ErrorCode;
 
-use super::command::PersonAct;
+use super::person_act::PersonAct;
 
 /// Why the queue did not do what a caller asked.
 #[derive(Debug, Clone, thiserror::Error)]

@@ -5,35 +5,22 @@ use std::sync::Arc;
 use futures::channel::oneshot;
 use palyra_journal_core::families::queued_tasks::{self, TaskQuery};
 use palyra_journal_core::family::{QueryFamilies, ReadFamilies};
-use palyra_ports::{Clock, Entropy, ReadError, Recorder, Redactor};
+use palyra_ports::ReadError;
 use palyra_types::QueuedTaskId;
 use palyra_types::access::ActorIdentity;
 use palyra_types::queued_task::OrchestratorBackgroundTaskRecord;
 use tokio::sync::{Notify, mpsc};
 
-use super::command::{EnqueueReceipt, NewTask, PersonAct, QueueCommand, QueueRequest};
+use super::command::{EnqueueReceipt, NewTask, QueueCommand, QueueRequest};
 use super::error::QueueError;
 use super::handler::TaskHandler;
+use super::person_act::PersonAct;
 use super::queue_loop::QueueLoop;
+use super::queue_ports::QueuePorts;
 use crate::driver::BackgroundDriver;
 
 /// Commands that wait in the mailbox of the queue; callers beyond that wait.
 const COMMANDS_MAX: usize = 256;
-
-/// The adapters that the queue needs.
-#[derive(Clone)]
-pub struct QueuePorts {
-    /// Appends to the journal.
-    pub recorder: Recorder,
-    /// Reads records.
-    pub families: Arc<dyn ReadFamilies>,
-    /// Cleans explanations of failed attempts.
-    pub redactor: Arc<dyn Redactor>,
-    /// Tells the time.
-    pub clock: Arc<dyn Clock>,
-    /// Gives randomness.
-    pub entropy: Arc<dyn Entropy>,
-}
 
 /// Puts tasks into the queue, and changes what becomes of them. Clones share the queue.
 #[derive(Clone)]

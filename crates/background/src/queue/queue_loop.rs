@@ -17,12 +17,12 @@ use tokio::sync::{Notify, mpsc};
 use super::command::{QueueCommand, QueueRequest};
 use super::command_batch::CommandBatch;
 use super::error::QueueError;
-use super::handle::QueuePorts;
 use super::handler::{TaskHandler, TaskWork};
 use super::lease::TaskLease;
+use super::queue_ports::QueuePorts;
 use super::queue_store::{OwnedTask, QueueStore, TaskEntry};
 use super::steady_clock::SteadyClock;
-use super::workers::Workers;
+use super::worker_set::WorkerSet;
 use crate::drain::Drain;
 use crate::driver::{BackgroundTask, NextTick, TickFailure};
 
@@ -41,7 +41,7 @@ pub(super) struct QueueLoop {
     commands_rx: mpsc::Receiver<QueueCommand>,
     signal: Arc<Notify>,
     drain: Drain,
-    workers: Workers,
+    workers: WorkerSet,
     /// How many tasks are open; `None` before the journal was read, and after an append in doubt.
     open: Option<OpenTasks>,
     has_started: bool,
@@ -67,7 +67,7 @@ impl QueueLoop {
     ) -> Self {
         Self {
             time: SteadyClock::new(Arc::clone(&ports.clock)),
-            workers: Workers::new(Arc::clone(&signal), Arc::clone(&ports.redactor)),
+            workers: WorkerSet::new(Arc::clone(&signal), Arc::clone(&ports.redactor)),
             store: QueueStore::new(ports),
             handlers: handlers.into_iter().map(|handler| (handler.kind(), handler)).collect(),
             commands_rx,
@@ -103,13 +103,13 @@ impl QueueLoop {
         let mut entries = Vec::new();
         for row in leased {
             let id = row.task.state().task;
-            let (principal, mut task) = (row.principal, row.task);
+            let mut task = row.task;
             if self.workers.task(id).is_some() {
                 continue;
             }
             let Some(event) = task.lose(end, now) else { continue };
             let session = self.store.session_of(id).await?;
-            let owned = OwnedTask { task, principal, session };
+            let owned = OwnedTask { task, principal: row.principal, session };
             task.evolve(&event);
             if !task.state().stage.is_open() {
                 open.closed(task.state().kind);
@@ -184,7 +184,8 @@ impl QueueLoop {
         commands: &[QueueCommand],
         open: OpenTasks,
     ) -> Result<CommandBatch, QueueError> {
-        let (mut tasks, mut subjects) = (BTreeSet::new(), BTreeSet::new());
+        let mut tasks = BTreeSet::new();
+        let mut subjects = BTreeSet::new();
         for command in commands {
             match &command.request {
                 QueueRequest::Enqueue(new) => {
@@ -323,8 +324,7 @@ impl QueueLoop {
 impl LeasePlan {
     /// Adds a lease; of a task whose payload was erased, its cancel.
     fn lease(&mut self, mut task: QueuedTask, enqueued: EnqueuedTask, lease: TaskEvent) {
-        let (principal, session) = (enqueued.principal, enqueued.session);
-        let owned = OwnedTask { task, principal, session };
+        let owned = OwnedTask { task, principal: enqueued.principal, session: enqueued.session };
         if enqueued.enqueued.is_erased() {
             self.entries.extend(task.cancel().map(|event| owned.entry(event)));
             self.closed.push(task.state().kind);

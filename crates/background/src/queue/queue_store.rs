@@ -11,7 +11,7 @@ use palyra_queue::{OpenTasks, QueueTime, QueuedTask, TaskEvent, TaskKey, TaskKin
 use palyra_types::access::ActorIdentity;
 use palyra_types::{PrincipalId, QueuedTaskId, SessionId};
 
-use super::handle::QueuePorts;
+use super::queue_ports::QueuePorts;
 
 /// The subject of a task, among all tasks.
 pub(super) type SubjectKey = (TaskKind, PrincipalId, TaskKey);

@@ -15,7 +15,8 @@ pub(super) struct SteadyClock {
 
 impl SteadyClock {
     pub(super) fn new(clock: Arc<dyn Clock>) -> Self {
-        let (wall, boot) = (clock.wall(), clock.boot());
+        let wall = clock.wall();
+        let boot = clock.boot();
         Self { clock, wall, boot }
     }
 

@@ -94,14 +94,15 @@ pub(super) fn decode_enqueued(facts: &[u8], payload: &[u8]) -> ReadResult<Journa
 
 pub(super) fn decode_leased(facts: &[u8]) -> ReadResult<JournalEvent> {
     let facts = store::TaskLeasedFacts::decode(facts)?;
-    let (task, until) = (id(&facts.task)?, Timestamp(facts.until));
-    Ok(TaskEvent::Leased { task, fence: LeaseFence(facts.fence), until }.into())
+    let task = id(&facts.task)?;
+    Ok(TaskEvent::Leased { task, fence: LeaseFence(facts.fence), until: Timestamp(facts.until) }.into())
 }
 
 pub(super) fn decode_progressed(facts: &[u8]) -> ReadResult<JournalEvent> {
     let facts = store::TaskProgressedFacts::decode(facts)?;
-    let (task, until) = (id(&facts.task)?, Timestamp(facts.until));
+    let task = id(&facts.task)?;
     let fence = LeaseFence(facts.fence);
+    let until = Timestamp(facts.until);
     Ok(TaskEvent::Progressed { task, fence, marker: facts.marker, until }.into())
 }
 

@@ -186,8 +186,9 @@ impl Family for QueuedTaskFamily {
                 return Ok(());
             }
             let task = QueuedTask::enqueued(enqueued);
-            let (principal, changed) = (entry.principal, entry.time);
-            return rows.insert(entry, QueuedTaskRow { task, principal, changed, explained: None });
+            let row =
+                QueuedTaskRow { task, principal: entry.principal, changed: entry.time, explained: None };
+            return rows.insert(entry, row);
         }
         rows.change_by(BY_TASK, &key, |row| change(row, entry, event))
     }

@@ -686,16 +686,18 @@ fn restored_session() -> Vec<NewEntry> {
     vec![opened, archived, restored]
 }
 
-/// A budget that was set twice.
+/// A budget that was set twice, and one that was removed.
 fn changed_budget() -> Vec<NewEntry> {
-    let entry = |tokens| NewEntry {
+    let entry = |event: BudgetEvent| NewEntry {
         time: Timestamp(6_000_000),
         principal: samples::principal(0),
         session: None,
         run: None,
-        event: BudgetEvent::Set(budget_samples::budget(80, "daily", tokens)).into(),
+        event: event.into(),
     };
-    [10, 20].map(entry).into()
+    let set = |number, tokens| BudgetEvent::Set(budget_samples::budget(number, "daily", tokens));
+    let removed = BudgetEvent::Removed { budget: BudgetId::from_parts(12, 81) };
+    [set(80, 10), set(80, 20), set(81, 10), removed].map(entry).into()
 }
 
 /// A person with another role who is disabled and then named again, and a token of one scope.

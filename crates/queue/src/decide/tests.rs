@@ -1,3 +1,5 @@
+//! Which tasks free workers take, and when there is something to decide again.
+
 use std::time::Duration;
 
 use palyra_types::Timestamp;

@@ -1,3 +1,5 @@
+//! What follows each event of one task.
+
 use palyra_types::queued_task::{AttemptEnd, TaskEvent, TaskKind, TaskStage};
 use palyra_types::{LeaseFence, Timestamp};
 

@@ -98,8 +98,11 @@ impl OracleTask {
             TaskEvent::Leased { fence, until: end, .. }
                 if record.stage == TaskStage::Waiting && *fence > record.fence =>
             {
-                (record.stage, record.fence, *until) = (TaskStage::Leased, *fence, *end);
-                (record.progress, *is_urgent) = (0, false);
+                record.stage = TaskStage::Leased;
+                record.fence = *fence;
+                record.progress = 0;
+                *until = *end;
+                *is_urgent = false;
                 record.attempts += 1;
             }
             TaskEvent::Progressed { fence, marker, until: end, .. } if is_current(fence) => {
@@ -134,8 +137,10 @@ impl OracleTask {
             }
             TaskEvent::RunNowRequested { .. } if record.stage == TaskStage::Waiting => *is_urgent = true,
             TaskEvent::RetryRequested { .. } if failed => {
-                (record.stage, record.attempts) = (TaskStage::Waiting, 0);
-                (*is_urgent, record.is_cancel_requested) = (true, false);
+                record.stage = TaskStage::Waiting;
+                record.attempts = 0;
+                record.is_cancel_requested = false;
+                *is_urgent = true;
             }
             TaskEvent::Dropped { .. } if failed => record.stage = TaskStage::Dropped,
             _ => return,

@@ -62,6 +62,22 @@ fn ended(number: u128, fence: u32, end: AttemptEnd, next: TaskFollowUp) -> TaskE
     })
 }
 
+async fn keyed<F: JournalFactory>(
+    journal: &F::Journal,
+    principal: u128,
+    key: [u8; 16],
+) -> Option<QueuedTaskId> {
+    let principal = samples::principal(principal);
+    let kind = TaskKind::Reflection;
+    let found =
+        journal.query(move |rows, _| queued_tasks::open_with_key(rows, kind, principal, TaskKey(key)));
+    found.await.unwrap()
+}
+
+fn ids(found: &[OrchestratorBackgroundTaskRecord]) -> Vec<QueuedTaskId> {
+    found.iter().map(|one| one.task).collect()
+}
+
 /// A task is what its entries say, and an end of a lease that is over changes nothing.
 pub async fn a_task_is_folded_from_its_entries<F: JournalFactory>(factory: &F) {
     let journal = factory.make();
@@ -96,7 +112,8 @@ pub async fn a_task_is_folded_from_its_entries<F: JournalFactory>(factory: &F) {
 /// Workers find the first tasks of a kind, and lists are filtered by stage and kind.
 pub async fn tasks_are_found_by_what_they_wait_for<F: JournalFactory>(factory: &F) {
     let journal = factory.make();
-    let (backup, other) = (TaskKind::Backup, TaskKind::Reflection);
+    let backup = TaskKind::Backup;
+    let other = TaskKind::Reflection;
     for (number, kind, due) in [(1, backup, 30), (2, backup, 10), (3, other, 5), (4, backup, 20)] {
         record::<F>(&journal, 5, TaskEvent::Enqueued(enqueued(number, kind, due))).await;
     }
@@ -111,25 +128,18 @@ pub async fn tasks_are_found_by_what_they_wait_for<F: JournalFactory>(factory: &
     assert_eq!(leased.iter().map(|row| row.task.state().task).collect::<Vec<_>>(), [id(1)]);
     let open = journal.query(|rows, _| queued_tasks::open_counts(rows)).await.unwrap();
     assert_eq!((open.of(backup), open.of(other)), (2, 1));
-    let keyed = async |principal, key| {
-        let principal = samples::principal(principal);
-        let kind = TaskKind::Reflection;
-        journal
-            .query(move |rows, _| queued_tasks::open_with_key(rows, kind, principal, TaskKey(key)))
-            .await
-            .unwrap()
-    };
-    assert_eq!(keyed(0, [7; 16]).await, Some(id(3)));
-    assert_eq!((keyed(1, [7; 16]).await, keyed(0, [8; 16]).await), (None, None));
+    assert_eq!(keyed::<F>(&journal, 0, [7; 16]).await, Some(id(3)));
+    assert_eq!(
+        (keyed::<F>(&journal, 1, [7; 16]).await, keyed::<F>(&journal, 0, [8; 16]).await),
+        (None, None)
+    );
     record::<F>(&journal, 8, TaskEvent::CancelRequested { task: id(3) }).await;
-    assert_eq!(keyed(0, [7; 16]).await, None, "not open any more");
-    let ids =
-        |found: Vec<OrchestratorBackgroundTaskRecord>| found.iter().map(|one| one.task).collect::<Vec<_>>();
+    assert_eq!(keyed::<F>(&journal, 0, [7; 16]).await, None, "not open any more");
     let all = TaskQuery { limit: 3, ..TaskQuery::default() };
-    assert_eq!(ids(listed::<F>(&journal, all).await), [id(4), id(3), id(2)]);
-    assert_eq!(ids(listed::<F>(&journal, TaskQuery { below: Some(id(2)), ..all }).await), [id(1)]);
+    assert_eq!(ids(&listed::<F>(&journal, all).await), [id(4), id(3), id(2)]);
+    assert_eq!(ids(&listed::<F>(&journal, TaskQuery { below: Some(id(2)), ..all }).await), [id(1)]);
     let cancelled = TaskQuery { stage: Some(TaskStage::Cancelled), ..all };
-    assert_eq!(ids(listed::<F>(&journal, cancelled).await), [id(3), id(2)]);
-    assert_eq!(ids(listed::<F>(&journal, TaskQuery { kind: Some(backup), ..cancelled }).await), [id(2)]);
-    assert_eq!(ids(listed::<F>(&journal, TaskQuery { below: Some(id(3)), ..cancelled }).await), [id(2)]);
+    assert_eq!(ids(&listed::<F>(&journal, cancelled).await), [id(3), id(2)]);
+    assert_eq!(ids(&listed::<F>(&journal, TaskQuery { kind: Some(backup), ..cancelled }).await), [id(2)]);
+    assert_eq!(ids(&listed::<F>(&journal, TaskQuery { below: Some(id(3)), ..cancelled }).await), [id(2)]);
 }

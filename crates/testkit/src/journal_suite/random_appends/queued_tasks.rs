@@ -30,7 +30,8 @@ impl RandomAppends {
 
     pub(super) fn task_event(&mut self) -> TaskEvent {
         let task = QueuedTaskId::from_parts(13, self.below(TASKS).into());
-        let (fence, until) = (LeaseFence(1 + self.number()), self.time());
+        let fence = LeaseFence(1 + self.number());
+        let until = self.time();
         match self.below(16) {
             0 => TaskEvent::CancelRequested { task },
             1 => TaskEvent::RunNowRequested { task },

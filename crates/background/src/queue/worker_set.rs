@@ -54,7 +54,7 @@ impl Drop for ActiveTask {
 }
 
 /// The workers. Bounded by the number of leases that decisions give.
-pub(super) struct Workers {
+pub(super) struct WorkerSet {
     active: BTreeMap<QueuedTaskId, ActiveTask>,
     /// Ends that were not recorded yet.
     ended: BTreeMap<QueuedTaskId, AttemptReport>,
@@ -64,7 +64,7 @@ pub(super) struct Workers {
     redactor: Arc<dyn Redactor>,
 }
 
-impl Workers {
+impl WorkerSet {
     /// Makes an empty set, which gives the signal with each report.
     pub(super) fn new(signal: Arc<Notify>, redactor: Arc<dyn Redactor>) -> Self {
         let (reports_tx, reports_rx) = mpsc::channel(REPORTS_MAX);
@@ -90,10 +90,12 @@ impl Workers {
         now: QueueTime,
     ) {
         let beat = work.lease.beat();
-        let (task, fence) = (work.task, work.lease.fence());
+        let task = work.task;
+        let fence = work.lease.fence();
         let kind = owned.task.state().kind;
         let span = tracing::info_span!("queued_task", %task, kind = kind.as_str(), fence = fence.0);
-        let (handler, reports_tx) = (Arc::clone(handler), self.reports_tx.clone());
+        let handler = Arc::clone(handler);
+        let reports_tx = self.reports_tx.clone();
         let signal = Arc::clone(&self.signal);
         let performed = async move {
             let end = AssertUnwindSafe(async move { handler.run(work).await }).catch_unwind().await;
@@ -160,8 +162,13 @@ impl Workers {
                 None => {
                     let is_due = state.progress > active.recorded_marker
                         && now.steady.since(active.recorded_at) >= PROGRESS_RECORD_SPAN;
-                    let (task, fence, marker, until) = (state.task, state.fence, state.progress, state.until);
-                    is_due.then_some(TaskEvent::Progressed { task, fence, marker, until })
+                    let progressed = TaskEvent::Progressed {
+                        task: state.task,
+                        fence: state.fence,
+                        marker: state.progress,
+                        until: state.until,
+                    };
+                    is_due.then_some(progressed)
                 }
             };
             entries.extend(event.map(|event| active.owned.entry(event)));
@@ -188,7 +195,8 @@ impl Workers {
         let active = self.active.get_mut(&id)?;
         active.owned.task.evolve(event);
         if let TaskEvent::Progressed { marker, .. } = event {
-            (active.recorded_marker, active.recorded_at) = (*marker, now.steady);
+            active.recorded_marker = *marker;
+            active.recorded_at = now.steady;
         }
         let task = active.owned.task;
         if task.state().stage == TaskStage::Leased {
