@@ -41,6 +41,12 @@ impl OpenTasks {
         self.counts.get(&kind).copied().unwrap_or(0)
     }
 
+    /// Returns whether no task is open.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.counts.values().all(|count| *count == 0)
+    }
+
     /// Counts a task that was opened.
     pub fn opened(&mut self, kind: TaskKind) {
         *self.counts.entry(kind).or_default() += 1;
@@ -88,5 +94,8 @@ mod tests {
         open.closed(full);
         open.closed(other);
         assert_eq!((open.admit(full, 0), open.of(other)), (Ok(()), 0));
+        assert!(!open.is_empty() && OpenTasks::default().is_empty());
+        (1..open_max).for_each(|_| open.closed(full));
+        assert!(open.is_empty());
     }
 }

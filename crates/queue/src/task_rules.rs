@@ -136,6 +136,9 @@ mod tests {
             LostAttempt::OutcomeUnknown => "outcome unknown",
         };
         let TaskRules { concurrency, attempts_max, visibility, .. } = rules;
-        format!("| `{kind}` | {concurrency} | {attempts_max} | {pauses} | {} | {lost} |\n", words(*visibility))
+        format!(
+            "| `{kind}` | {concurrency} | {attempts_max} | {pauses} | {} | {lost} |\n",
+            words(*visibility)
+        )
     }
 }

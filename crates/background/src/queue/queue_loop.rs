@@ -26,7 +26,8 @@ use super::worker_set::WorkerSet;
 use crate::drain::Drain;
 use crate::driver::{BackgroundTask, NextTick, TickFailure};
 
-/// Without any signal and any due task, the loop looks at the journal so often.
+/// While tasks are open, the loop looks at the journal so often, also without a signal or a due task. Only this loop opens
+/// tasks, so none is missed while none is open.
 const SWEEP: Duration = Duration::from_secs(60);
 /// Commands that one append answers, at most.
 const BATCH_COMMANDS_MAX: usize = 128;
@@ -81,13 +82,22 @@ impl QueueLoop {
     async fn advance(&mut self) -> Result<NextTick, QueueError> {
         let open = match self.open.take() {
             Some(open) => open,
-            None => self.take_over().await?,
+            None => match self.take_over().await {
+                Ok(open) => open,
+                Err(error) => {
+                    refuse_all(self.take_commands(), &error);
+                    return Err(error);
+                }
+            },
         };
         self.open = Some(open.clone());
         self.answer_commands(open).await?;
         let wake = self.lease_tasks().await?;
         if !self.commands_rx.is_empty() || wake == Some(Duration::ZERO) {
             return Ok(NextTick::AtOnce);
+        }
+        if wake.is_none() && self.open.as_ref().is_some_and(OpenTasks::is_empty) {
+            return Ok(NextTick::OnSignal);
         }
         Ok(NextTick::After(wake.map_or(SWEEP, |wake| wake.min(SWEEP))))
     }
@@ -126,12 +136,7 @@ impl QueueLoop {
 
     /// Records what commands ask for in one append, and answers them.
     async fn answer_commands(&mut self, open: OpenTasks) -> Result<(), QueueError> {
-        let mut commands = Vec::new();
-        while commands.len() < BATCH_COMMANDS_MAX
-            && let Ok(command) = self.commands_rx.try_recv()
-        {
-            commands.push(command);
-        }
+        let commands = self.take_commands();
         if commands.is_empty() {
             return Ok(());
         }
@@ -176,6 +181,16 @@ impl QueueLoop {
             drop(reply_tx.send(answer));
         }
         recorded.or_else(|error| self.not_recorded(error))
+    }
+
+    fn take_commands(&mut self) -> Vec<QueueCommand> {
+        let mut commands = Vec::new();
+        while commands.len() < BATCH_COMMANDS_MAX
+            && let Ok(command) = self.commands_rx.try_recv()
+        {
+            commands.push(command);
+        }
+        commands
     }
 
     /// Returns what the commands need to know; of tasks that a worker is at, what is in memory.

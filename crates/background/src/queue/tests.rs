@@ -234,14 +234,22 @@ async fn a_task_whose_payload_was_erased_is_cancelled_and_a_kind_without_a_handl
 }
 
 #[tokio::test]
-async fn an_idle_queue_looks_at_the_journal_once_a_minute() {
+async fn an_empty_queue_never_wakes_and_one_whose_task_is_far_away_looks_once_a_minute() {
     let rig = Rig::start();
+    rig.quiet().await;
+    let before = rig.ticks();
+    rig.clock.advance(Duration::from_secs(3_600));
+    rig.quiet().await;
+    assert_eq!((rig.ticks(), rig.clock.next_deadline()), (before, None));
+    let task = rig.enqueue(NewTask { due: Some(Timestamp(i64::MAX)), ..new_task(REPEATED, 1) }).await.task;
     rig.quiet().await;
     let before = rig.ticks();
     for _ in 0..600 {
         rig.clock.advance(Duration::from_secs(1));
         rig.quiet().await;
     }
-    assert_eq!(rig.ticks() - before, 10);
-    assert_eq!(rig.task_entries().await, 0, "and records nothing");
+    assert_eq!((rig.ticks() - before, rig.task_entries().await), (10, 1), "and it records nothing");
+    rig.queue.act(actor(), PersonAct::Cancel, task).await.unwrap();
+    rig.quiet().await;
+    assert_eq!(rig.clock.next_deadline(), None);
 }
