@@ -1,5 +1,6 @@
 //! Why a decision was refused, or what people decided could not be read at a start.
 
+use palyra_background::queue::QueueError;
 use palyra_ports::{AppendError, KeptFileError, ReadError};
 use palyra_types::ErrorCode;
 use palyra_types::model::CleanedFailure;
@@ -79,6 +80,9 @@ pub enum AdminError {
     /// The vault refused.
     #[error(transparent)]
     Vault(#[from] VaultError),
+    /// The background queue refused.
+    #[error(transparent)]
+    Queue(#[from] QueueError),
     /// A model provider failed.
     #[error(transparent)]
     Model(#[from] CleanedFailure),
@@ -106,6 +110,7 @@ impl AdminError {
             Self::Skill(error) => error.code(),
             Self::Component(error) => error.code(),
             Self::Vault(error) => error.code(),
+            Self::Queue(error) => error.code(),
             Self::Model(failure) => failure.class.code(),
         }
     }

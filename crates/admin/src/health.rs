@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use palyra_background::queue::BackgroundQueue;
 use palyra_background::{BackgroundStatus, TaskStatus};
 use palyra_journal_core::families::{effects, runs, skills};
 use palyra_journal_core::family::QueryFamilies;
@@ -74,6 +75,7 @@ pub struct HealthHandle {
     proofs: Arc<dyn ProveJournal>,
     models: watch::Receiver<Arc<ModelDirectory>>,
     background: BackgroundStatus,
+    pub(crate) queue: BackgroundQueue,
 }
 
 impl HealthHandle {
@@ -84,8 +86,9 @@ impl HealthHandle {
         proofs: Arc<dyn ProveJournal>,
         models: watch::Receiver<Arc<ModelDirectory>>,
         background: BackgroundStatus,
+        queue: BackgroundQueue,
     ) -> Self {
-        Self { ports, proofs, models, background }
+        Self { ports, proofs, models, background, queue }
     }
 
     /// Returns the last status of every background task, by name.
@@ -116,6 +119,7 @@ impl HealthHandle {
         let mut checks =
             vec![self.journal(), self.integrity(), self.runs().await, self.model(), self.proofs()];
         checks.push(background_check(&self.background.all()));
+        checks.extend(self.failed_tasks().await);
         checks.extend(self.skills().await);
         checks.extend(self.unknown_effects().await);
         checks

@@ -35,6 +35,7 @@ mod identity;
 mod kept_erasure;
 mod lost_jobs;
 mod policy;
+mod queued_tasks;
 mod shadow;
 mod skill_registry;
 mod standing_grants;

@@ -50,6 +50,7 @@ mod journal;
 mod admin;
 mod background;
 mod budgets;
+mod queued_tasks;
 
 mod daemon_facts;
 

@@ -88,6 +88,11 @@ impl BackgroundDriver {
         self.status.clone()
     }
 
+    /// Returns the drain at which its tasks stop.
+    pub(crate) fn drain(&self) -> Drain {
+        self.drain.clone()
+    }
+
     /// Does a task of the start, once, and returns when it ended. A failure is logged and stays in its status: the
     /// daemon serves all the same, and the next start does it again.
     pub async fn at_start(&self, name: &'static str, work: impl Future<Output = Result<(), TickFailure>>) {

@@ -4,11 +4,13 @@
 //! Owns the loop that ticks each task and the last status of every task, as data. A task has no input: a tick looks at
 //! the journal and does what is due, so that a repeated tick changes nothing. Work of a start is ticked once, in order,
 //! before the daemon serves. Invariant: at most one tick of a task runs at a time, and a task that fails is ticked again
-//! after a pause that grows. Begin at [`BackgroundDriver::spawn`].
+//! after a pause that grows. Begin at [`BackgroundDriver::spawn`]; work that must survive a restart is a task of the
+//! [`queue`].
 
 mod drain;
 mod driver;
 mod loop_timer;
+pub mod queue;
 mod status;
 
 pub use drain::{Drain, Working};

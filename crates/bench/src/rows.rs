@@ -10,6 +10,7 @@ mod throughput;
 mod chat_completions;
 mod open_streams;
 mod append;
+mod task_queue;
 mod run_counts;
 mod filled;
 mod lists;

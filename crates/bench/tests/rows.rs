@@ -95,6 +95,15 @@ fn a_text_run_costs_six_entries_at_most_in_the_real_database() {
 }
 
 #[test]
+fn tasks_of_the_queue_are_measured_beside_appends() {
+    let figures = figures(&["task-queue"]);
+    for what in ["from the call to its worker", "tasks/s of the queue"] {
+        let figure = named(&figures, what);
+        assert!(figure["ours"]["p50"].as_f64() > Some(0.0) && figure["ratio"].is_f64(), "{figure}");
+    }
+}
+
+#[test]
 fn lists_and_a_rebuild_are_measured_beside_plain_sqlite() {
     let figures = figures(&["lists", "rebuild"]);
     for what in [

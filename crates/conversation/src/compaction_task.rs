@@ -1,4 +1,5 @@
-//! Sums up sessions without being asked: when a request filled most of the window, and after a rest.
+//! Decides which sessions are summed up without a request of a person: when a request filled most of the window, and after
+//! a rest.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -6,19 +7,21 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 use palyra_admin::AdminError;
+use palyra_background::queue::BackgroundQueue;
 use palyra_background::{BackgroundTask, NextTick, TickFailure};
 use palyra_context::prompt::request_tokens_max;
 use palyra_context::session_history::{HISTORY_BYTES_MAX, HISTORY_RUNS_MAX, SUMMARY_RUNS_MIN};
 use palyra_journal_core::families::runs;
 use palyra_journal_core::family::QueryFamilies;
-use palyra_ports::read_records::{RECORD_PAGE_ROWS_MAX, RunFilter, RunQuery};
+use palyra_ports::read_records::{RunFilter, RunQuery};
 use palyra_types::BootTime;
 use palyra_types::compaction::CompactionCause;
 use palyra_types::model::BYTES_PER_TOKEN_ESTIMATED;
 use palyra_types::session::SessionRef;
 use tokio::sync::Notify;
 
-use crate::conversations::{ConversationsHandle, NewCompaction};
+use crate::compaction_handler::{compaction_task, runs_without_summary};
+use crate::conversations::ConversationsHandle;
 use crate::past_run::{AskedModel, read_run};
 
 /// A session is summed up when a request needed more than so many hundredths of what one may have in the model's window.
@@ -59,10 +62,14 @@ impl CompactionWatch {
         self.signal.notify_one();
     }
 
-    /// Makes the task that looks at them.
+    /// Makes the task that looks at them and puts their summaries into the queue.
     #[must_use]
-    pub fn task(&self, conversations: ConversationsHandle) -> impl BackgroundTask + use<> {
-        CompactionTask { watch: self.clone(), conversations }
+    pub fn task(
+        &self,
+        conversations: ConversationsHandle,
+        queue: BackgroundQueue,
+    ) -> impl BackgroundTask + use<> {
+        CompactionTask { watch: self.clone(), conversations, queue }
     }
 
     fn all(&self) -> Vec<(SessionRef, WatchedSession)> {
@@ -87,22 +94,24 @@ impl CompactionWatch {
 struct CompactionTask {
     watch: CompactionWatch,
     conversations: ConversationsHandle,
+    queue: BackgroundQueue,
 }
 
 impl CompactionTask {
-    async fn look(&self) -> Result<NextTick, AdminError> {
+    async fn look(&self) -> Result<NextTick, TickFailure> {
         let now = self.conversations.ports().clock.boot();
         let mut next: Option<Duration> = None;
         for (session, watched) in self.watch.all() {
             let rested = now.since(watched.ended);
             if !watched.seen
-                && let Some(cause) = self.filled(session).await?
+                && let Some(cause) = self.filled(session).await.map_err(TickFailure::new)?
             {
-                self.compact(session, cause).await?;
+                self.enqueue(session, cause).await?;
             }
             if rested >= REST {
-                if self.runs_without_summary(session).await? >= SUMMARY_RUNS_MIN {
-                    self.compact(session, CompactionCause::Idle).await?;
+                let count = runs_without_summary(&self.conversations, session).await;
+                if count.map_err(TickFailure::new)? >= SUMMARY_RUNS_MIN {
+                    self.enqueue(session, CompactionCause::Idle).await?;
                 }
                 self.watch.seen(session, watched, false);
             } else {
@@ -114,12 +123,10 @@ impl CompactionTask {
         Ok(next.map_or(NextTick::OnSignal, NextTick::After))
     }
 
-    /// Sums up, if there is something to gain.
-    async fn compact(&self, session: SessionRef, cause: CompactionCause) -> Result<(), AdminError> {
-        match self.conversations.compact(NewCompaction { session, cause, actor: None, run: None }).await {
-            Ok(_) | Err(AdminError::InvalidArgument { .. } | AdminError::SessionNotFound) => Ok(()),
-            Err(error) => Err(error),
-        }
+    /// Puts a summary into the queue.
+    async fn enqueue(&self, session: SessionRef, cause: CompactionCause) -> Result<(), TickFailure> {
+        let enqueued = self.queue.enqueue(compaction_task(session, cause)).await;
+        enqueued.map(|_| ()).map_err(TickFailure::new)
     }
 
     /// Returns why the latest run of a session calls for a summary, if it does.
@@ -143,31 +150,12 @@ impl CompactionTask {
         // Each run has a message, so fewer messages need no count of runs.
         let has_many_runs = !is_filled
             && earlier_messages >= FULL_HISTORY_RUNS
-            && self.runs_without_summary(session).await? >= FULL_HISTORY_RUNS;
+            && runs_without_summary(&self.conversations, session).await? >= FULL_HISTORY_RUNS;
         Ok(match (refused, is_filled || has_many_runs) {
             (true, _) => Some(CompactionCause::Refused),
             (false, true) => Some(CompactionCause::Window),
             (false, false) => None,
         })
-    }
-
-    /// Returns how many finished runs of a session its summary does not cover, as far as they are on one page.
-    async fn runs_without_summary(&self, session: SessionRef) -> Result<usize, AdminError> {
-        let ports = self.conversations.ports();
-        let upto = match self.conversations.in_force(session).await {
-            Ok(record) => record.map(|record| record.made.upto()),
-            Err(AdminError::SessionNotFound) => return Ok(0),
-            Err(error) => return Err(error),
-        };
-        let query = RunQuery {
-            principal: session.principal,
-            session: Some(session.id),
-            only: RunFilter::Finished,
-            before: None,
-            limit: RECORD_PAGE_ROWS_MAX,
-        };
-        let page = ports.families.query(move |rows, _| runs::records(rows, &query)).await?;
-        Ok(page.iter().filter(|run| upto.is_none_or(|upto| run.first_seq > upto)).count())
     }
 }
 
@@ -177,7 +165,7 @@ impl BackgroundTask for CompactionTask {
     }
 
     fn tick(&mut self) -> BoxFuture<'_, Result<NextTick, TickFailure>> {
-        Box::pin(async move { self.look().await.map_err(TickFailure::new) })
+        Box::pin(self.look())
     }
 
     fn signal(&self) -> BoxFuture<'static, ()> {

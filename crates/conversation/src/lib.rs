@@ -9,12 +9,14 @@
 pub mod history;
 pub mod past_run;
 
+mod compaction_handler;
 mod compaction_task;
 mod conversations;
 mod marked_places;
 mod parts;
 mod summary_model;
 
+pub use compaction_handler::CompactionHandler;
 pub use compaction_task::CompactionWatch;
 pub use conversations::{ConversationsHandle, NewCompaction};
 pub use parts::{ConversationPorts, ZoneOf};

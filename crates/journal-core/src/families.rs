@@ -19,6 +19,7 @@ pub mod memories;
 pub mod budgets;
 pub mod budget_accounts;
 pub mod compactions;
+pub mod queued_tasks;
 pub mod undos;
 pub mod input_keys;
 
@@ -55,6 +56,7 @@ families! {
     budgets: budgets::BudgetFamily,
     budget_accounts: budget_accounts::BudgetAccountFamily,
     compactions: compactions::CompactionFamily,
+    queued_tasks: queued_tasks::QueuedTaskFamily,
     undos: undos::UndoFamily,
     input_keys: input_keys::InputKeyFamily,
     stored_grants: stored_grants::StoredGrantFamily,

@@ -1,6 +1,6 @@
 //! An erasure in words: what it took, when, by whom and why.
 
-use palyra_screen_text::short_id;
+use palyra_screen_text::{count, short_id};
 use palyra_wire::v1;
 
 use super::times::date;
@@ -44,4 +44,45 @@ pub fn erased_how(erasure: &v1::JournalEntry) -> String {
         erasure.erasure_reason_name(),
         erasure.seq
     )
+}
+
+/// Whether a person sees ranges of entries beside a plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PlanRanges {
+    /// The person named one.
+    Named,
+    /// They are printed below.
+    Listed,
+    /// None is on the screen.
+    Hidden,
+}
+
+/// Returns the subject of an erasure, its size, and what stays.
+pub fn erasure_plan_lines(about: &str, plan: &v1::Erasure, ranges: PlanRanges) -> Vec<String> {
+    let cancelled = match plan.cancelled_runs.len() {
+        0 => String::new(),
+        runs => format!("; {} would be cancelled first", count(runs as u64, "run")),
+    };
+    let mut lines = vec![format!("{} would lose their content{cancelled}", number_of_entries(plan.entries))];
+    if !about.is_empty() {
+        lines.insert(0, about.to_owned());
+    }
+    let places: u64 = plan.ranges.iter().map(|range| range.last.saturating_sub(range.first) + 1).sum();
+    let empty = places.saturating_sub(plan.entries);
+    let stay = "every entry stays in the journal, without its content";
+    lines.push(match (empty, ranges) {
+        (0, _) | (_, PlanRanges::Hidden) => stay.to_owned(),
+        (empty, PlanRanges::Named) => {
+            format!("{stay}; the range also has {} without content", number_of_entries(empty))
+        }
+        (empty, PlanRanges::Listed) => {
+            format!("{stay}; these ranges also have {} without content", number_of_entries(empty))
+        }
+    });
+    lines
+}
+
+/// Returns a number of entries with its noun.
+pub fn number_of_entries(number: u64) -> String {
+    if number == 1 { "1 entry".to_owned() } else { format!("{number} entries") }
 }

@@ -3,6 +3,7 @@
 //! Pure: messages of the daemon in, lines and answers out. Knows no stream, no daemon and no verb. Begin at
 //! [`RunView`], which takes entry after entry; [`question`] and [`AnswerForm`] are the approval and its answer.
 
+mod acting_run;
 mod answer;
 mod approval;
 mod approval_row;
@@ -10,6 +11,7 @@ mod attach_line;
 mod chat_line;
 mod agent_lines;
 mod compaction_view;
+mod difference_line;
 mod effect_row;
 mod entry_table;
 mod erasure_words;
@@ -22,6 +24,7 @@ mod task_row;
 mod memory_row;
 mod model_advice;
 mod model_question;
+mod person_row;
 mod posture_line;
 mod printed;
 mod project_rules;
@@ -38,6 +41,7 @@ mod times;
 mod undone_files;
 mod waiting_work;
 
+pub use acting_run::instead_of_last;
 pub use agent_lines::agent_lines;
 pub use answer::{AnswerForm, GrantSession, OfferScope, SessionOffer, TypedAnswer, is_risky};
 pub use approval::{
@@ -54,16 +58,18 @@ pub use chat_line::{
 };
 pub use compaction_view::{compaction_lines, compaction_note};
 pub use deferred_output::DeferredOutput;
+pub use difference_line::difference_line;
 pub use effect_row::effect_row;
 pub use entry_table::entry_table;
-pub use erasure_words::{erased_how, erasure_of_entries};
+pub use erasure_words::{PlanRanges, erased_how, erasure_of_entries, erasure_plan_lines, number_of_entries};
 pub use grant_lines::grant_lines;
 pub use memory_row::memory_row;
 pub use model_question::{model_question, open_question_of, waits_for_words};
 pub use names::{ERASED_MARK, branch_origin, is_named, run_state, run_state_name, session_title, standing};
-pub use task_row::task_row;
+pub use task_row::{queued_task_row, task_row};
 
 pub use conversation_entries::{last_answer, listed_entries};
+pub use person_row::person_row;
 pub use posture_line::posture_line;
 pub use project_rules::{accepted_digest, accepted_file_lines, project_file_lines};
 pub use queued_input::queued_input;

@@ -201,6 +201,7 @@ impl From<AdminError> for RequestError {
             | AdminError::Skill(_)
             | AdminError::Component(_)
             | AdminError::Vault(_)
+            | AdminError::Queue(_)
             | AdminError::Model(_)) => Self::Admin(other),
         }
     }

@@ -21,7 +21,9 @@ use palyra_admin::skills::SkillsHandle;
 use palyra_admin::usage::UsageHandle;
 use palyra_admin::vault::VaultHandle;
 use palyra_admin::{AdminHandles, AdminViews, ErasureSubscriber, ShadowCounting};
+use palyra_background::queue::{BackgroundQueue, QueuePorts, spawn_background_queue_loop};
 use palyra_background::{BackgroundDriver, Drain, TickFailure};
+use palyra_conversation::CompactionHandler;
 use palyra_policy::{ToolCallPolicySnapshot, ToolPolicyRules};
 use tokio::sync::watch;
 
@@ -120,7 +122,7 @@ pub async fn start_with_policy(
     background.at_start("lost_requests", views.budgets.end_lost(&engine.runs.ports.zones)).await;
     let recovered = crate::recovery::take_up_open_runs(&ports, &sessions).await?;
     tracing::info!(runs = recovered, "open runs taken up");
-    spawn_tasks(&background, &engine, &sessions, &views);
+    let queue = spawn_tasks(&background, &engine, &sessions, &views);
     let tapes = TapeHandle::new(Arc::clone(&ports), hub.clone());
     let zones = Arc::clone(&engine.runs.ports.zones);
     let memories =
@@ -141,7 +143,7 @@ pub async fn start_with_policy(
     let auxiliary_budgets = engine.conversations.ports().budgets.clone();
     let proofs = Arc::clone(&ports.proofs);
     let health =
-        HealthHandle::new(Arc::clone(&admin_ports), proofs, ports.models.clone(), background.status());
+        HealthHandle::new(Arc::clone(&admin_ports), proofs, ports.models.clone(), background.status(), queue);
     let admin = AdminHandles {
         access,
         vault,
@@ -173,11 +175,22 @@ fn spawn_tasks(
     engine: &Arc<Engine>,
     sessions: &SessionsHandle,
     views: &AdminViews,
-) {
+) -> BackgroundQueue {
+    let ports = &engine.ports;
+    let queue_ports = QueuePorts {
+        recorder: ports.recorder.clone(),
+        families: Arc::clone(&ports.families),
+        redactor: Arc::clone(&ports.redactor),
+        clock: Arc::clone(&ports.clock),
+        entropy: Arc::clone(&ports.entropy),
+    };
+    let compaction = Arc::new(CompactionHandler::new(engine.conversations.clone()));
+    let queue = spawn_background_queue_loop(background, queue_ports, vec![compaction]);
     background.spawn(ApprovalExpiry::new(Arc::clone(engine), sessions.clone()));
     background.spawn(budget_waits(engine, sessions));
-    background.spawn(engine.compaction_watch.task(engine.conversations.clone()));
+    background.spawn(engine.compaction_watch.task(engine.conversations.clone(), queue.clone()));
     background.spawn(ShadowCounting::new(Arc::clone(&views.shadow)));
+    queue
 }
 
 fn run_canceller(ports: &RuntimePorts, sessions: &SessionsHandle, tapes: &TapeHandle) -> RunCanceller {

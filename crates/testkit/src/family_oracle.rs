@@ -7,6 +7,7 @@ mod effects;
 mod jobs;
 mod memories;
 mod runs;
+pub mod queued_tasks;
 mod sessions;
 mod usage;
 mod waits;
@@ -72,6 +73,8 @@ pub struct FamilyOracle {
     pub memories: Vec<MemoryRecord>,
     /// Budgets and their accounts.
     pub budgets: budgets::BudgetOracle,
+    /// Tasks of the background queue.
+    pub queued_tasks: queued_tasks::QueuedTaskOracle,
     /// Compactions in the order in which they were made, also those that were reverted.
     pub compactions: Vec<OrchestratorCompactionArtifactRecord>,
     /// Undos without an end, oldest first.
@@ -134,6 +137,7 @@ impl FamilyOracle {
             JournalEvent::Policy(event) => self.fold_policy(entry, event),
             JournalEvent::Memory(event) => memories::fold(&mut self.memories, entry, event),
             JournalEvent::Budget(event) => self.budgets.fold(entry, event),
+            JournalEvent::Task(_) => self.queued_tasks.fold(entry),
             JournalEvent::Session(SessionEvent::Reset { session }) => {
                 self.resets.push((SessionRef { principal: entry.principal, id: *session }, entry.seq));
             }

@@ -16,6 +16,7 @@ pub mod approval_entries;
 pub mod attachments;
 pub mod bookmarks;
 pub mod budgets;
+pub mod queued_tasks;
 pub mod compactions;
 pub mod project_rules;
 pub mod content;
@@ -88,6 +89,8 @@ macro_rules! journal_conformance_tests {
             memories: an_item_is_erased_with_the_run_that_it_came_from,
             budgets: a_budget_is_in_force_until_it_is_removed,
             budgets: an_account_is_folded_from_its_entries,
+            queued_tasks: a_task_is_folded_from_its_entries,
+            queued_tasks: tasks_are_found_by_what_they_wait_for,
             compactions: the_newest_compaction_holds_until_it_is_reverted_or_erased,
             compactions: a_compaction_is_erased_with_every_run_that_it_covers,
             deleted_responses: a_deleted_response_stays_deleted_for_its_principal,

@@ -102,6 +102,10 @@ error_codes! {
         "`palyra runs tail ID` shows the numbers there are";
     PrincipalNotFound = 1114, "principal_not_found", NotFound, "No such principal exists.",
         "`palyra admin people list` shows the people there are";
+    TaskNotFound = 1115, "task_not_found", NotFound, "No such task of the background queue exists.",
+        "`palyra admin tasks list` shows the tasks there are";
+    TaskInWrongStage = 1116, "task_in_wrong_stage", Conflict, "The task of the background queue is in a stage in which this cannot be done.",
+        "`palyra admin tasks list` shows the stage of each task";
     Unauthenticated = 1201, "unauthenticated", Unauthenticated, "The call has no valid credential.",
         "put a token from `palyra admin tokens create` into PALYRA_TOKEN";
     PermissionDenied = 1202, "permission_denied", PermissionDenied, "The credential does not cover this call.",

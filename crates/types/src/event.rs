@@ -40,6 +40,7 @@ use crate::budget::BudgetEvent;
 use crate::component::ComponentEvent;
 use crate::job::JobEvent;
 use crate::memory::MemoryEvent;
+use crate::queued_task::TaskEvent;
 use crate::skill::SkillEvent;
 use crate::vault::VaultEvent;
 
@@ -70,6 +71,8 @@ pub enum JournalEvent {
     Memory(MemoryEvent),
     /// A budget was set or removed, or something happened to one of its accounts.
     Budget(BudgetEvent),
+    /// Something happened to a task of the background queue; whom it works for is in the envelope.
+    Task(TaskEvent),
     /// An entry of a run's tape.
     Tape(TapeEvent),
     /// A kind that this version does not know.
@@ -135,5 +138,5 @@ macro_rules! groups {
 groups!(JournalEvent: Log(LogEvent), Access(AccessEvent), Agent(AgentEvent), Session(SessionEvent));
 groups!(JournalEvent: Effect(EffectEvent), Policy(PolicyEvent), Skill(SkillEvent), Component(ComponentEvent));
 groups!(JournalEvent: Job(JobEvent), Vault(VaultEvent), Memory(MemoryEvent), Budget(BudgetEvent));
-groups!(JournalEvent: Tape(TapeEvent));
+groups!(JournalEvent: Task(TaskEvent), Tape(TapeEvent));
 groups!(TapeEvent: Run(RunEvent), Model(ModelEvent), Tool(ToolEvent), Approval(ApprovalEvent));

@@ -161,6 +161,11 @@ ulid_id!(
     ScheduleId
 );
 
+ulid_id!(
+    /// Names one task of the background queue.
+    QueuedTaskId
+);
+
 macro_rules! counter {
     ($(#[$doc:meta])* $name:ident($int:ty)) => {
         $(#[$doc])*
@@ -202,6 +207,10 @@ counter!(
 counter!(
     /// The number of a model request within its run, counting repetitions, from 1.
     Attempt(u32)
+);
+counter!(
+    /// The number of a lease within its task, from 1; refuses workers of an earlier lease. Zero means "none".
+    LeaseFence(u32)
 );
 
 /// Names a journal: 16 bytes derived from its first key and a nonce.

@@ -6,7 +6,7 @@ use futures::future::LocalBoxFuture;
 use super::{
     append, bombs, cancel, chat_completions, components, counts, database, fetch, footprint, full_window,
     lists, long_session, one_turn, open_streams, protocol, rebuild, run_counts, spawn, start, streamed,
-    throughput, tool_round,
+    task_queue, throughput, tool_round,
 };
 use crate::lab::Lab;
 use crate::measure::figure::BenchFigure;
@@ -75,6 +75,11 @@ pub const ROWS: &[BenchRow] = &[
         name: append::NAME,
         about: "durable appends through the journal's port, beside plain SQLite",
         measure: |lab| append::measure(lab).boxed_local(),
+    },
+    BenchRow {
+        name: task_queue::NAME,
+        about: "tasks of the background queue: from the call to the worker, and per second, beside appends",
+        measure: |lab| task_queue::measure(lab).boxed_local(),
     },
     BenchRow {
         name: lists::NAME,

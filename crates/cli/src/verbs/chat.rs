@@ -22,7 +22,7 @@ use palyra_wire::v1::InputDelivery;
 use super::approve::folder_of;
 use super::attachments;
 use super::ids::{MissingSession, RunName, find_or_make_session, find_session};
-use super::runs::acting::{acting_before, instead_of_last};
+use super::runs::acting::acting_before;
 use super::runs::erased::note_erased_origin;
 use super::sessions;
 use super::start_run::{RunChoice, note_other_model, note_unapplied_images, start, workspace_root};
@@ -37,7 +37,7 @@ use chat_session::ChatSession;
 use input::Input;
 use palyra_run_view::{
     ChatLine, EchoMode, SearchMatch, age, attached_files, branch_origin, chat_command_of, chat_command_rest,
-    chat_help, nearest_chat_command, read_chat_line,
+    chat_help, instead_of_last, nearest_chat_command, read_chat_line,
 };
 use palyra_screen_text::clean_line;
 use palyra_screen_text::shell_word;

@@ -23,6 +23,7 @@ use crate::daemon_hooks::{PolicyReport, PolicyWork};
 use crate::drive::OutputFormat;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use palyra_run_view::difference_line;
 use palyra_screen_text::clean_line;
 use palyra_screen_text::count;
 use palyra_terminal::NoteKind;
@@ -160,7 +161,7 @@ async fn shadow(context: &Context, client: &Client, format: OutputFormat) -> Res
         return Ok(Exit::Done);
     }
     for example in &shadow.examples {
-        context.output.line(&difference_text(example))?;
+        context.output.line(&difference_line(example))?;
     }
     if shadow.candidate.is_empty() {
         let notice = "no rules are tried out; `policy.shadow_dir` names a folder of them";
@@ -396,7 +397,7 @@ async fn diff(
                 context.output.json(&to_json(&*difference))?;
             }
             PolicyDiffStep::Difference(difference) => {
-                context.output.line(&difference_text(&difference))?;
+                context.output.line(&difference_line(&difference))?;
             }
             PolicyDiffStep::Done(report) => {
                 context.output.end_progress();
@@ -404,18 +405,6 @@ async fn diff(
             }
         }
     }
-}
-
-fn difference_text(difference: &v1::DecisionDifference) -> String {
-    format!(
-        "{} {}  {}: {} -> {} ({})",
-        difference.run_id,
-        difference.effect_id,
-        clean_line(&difference.tool, 64),
-        difference.was_name(),
-        difference.would_be_name(),
-        clean_line(&difference.explanation, 200),
-    )
 }
 
 fn tell_report(
@@ -477,6 +466,6 @@ mod tests {
             explanation: "by no-writes".to_owned(),
             time: None,
         };
-        assert_eq!(difference_text(&difference), "RUN 3  write_file: ask -> deny (by no-writes)");
+        assert_eq!(difference_line(&difference), "RUN 3  write_file: ask -> deny (by no-writes)");
     }
 }

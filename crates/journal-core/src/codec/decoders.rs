@@ -13,7 +13,7 @@ use super::{
     effect_entries as effect, job_entries as job, log_entries as log, memory_entries as memory,
     model_entries as model, policy_entries as policy, project_entries as project, proof_entries as proof,
     reference_entries as reference, run_entries as run, session_entries as session, skill_entries as skill,
-    tool_entries as tool, vault_entries as vault,
+    task_entries as task, tool_entries as tool, vault_entries as vault,
 };
 
 /// Each row: the kind, and how its stored bytes are read. There is no row for all others.
@@ -104,6 +104,14 @@ decoders! {
         MemoryForgotten => memory::decode_forgotten(facts),
         Compacted => compaction::decode_made(facts, payload),
         CompactionReverted => compaction::decode_reverted(facts),
+        TaskEnqueued => task::decode_enqueued(facts, payload),
+        TaskLeased => task::decode_leased(facts),
+        TaskProgressed => task::decode_progressed(facts),
+        TaskAttemptEnded => task::decode_attempt_ended(facts, payload),
+        TaskCancelRequested => task::decode_cancel(facts),
+        TaskRunNowRequested => task::decode_run_now(facts),
+        TaskRetryRequested => task::decode_retry(facts),
+        TaskDropped => task::decode_dropped(facts),
     }
     tape {
         RunStarted => run::decode_started(facts, payload),

@@ -14,7 +14,7 @@ use super::{
     job_entries as job, log_entries as log, memory_entries as memory, model_entries as model,
     policy_entries as policy, project_entries as project, proof_entries as proof,
     reference_entries as reference, run_entries as run, session_entries as session, skill_entries as skill,
-    tool_entries as tool, vault_entries as vault,
+    task_entries as task, tool_entries as tool, vault_entries as vault,
 };
 
 /// An event in its stored form.
@@ -48,6 +48,7 @@ pub fn encode(event: &JournalEvent) -> Result<CodedEvent, NotStorable> {
         JournalEvent::Vault(event) => vault::encode(event),
         JournalEvent::Memory(event) => memory::encode(event),
         JournalEvent::Budget(event) => budget::encode(event),
+        JournalEvent::Task(event) => task::encode(event),
         JournalEvent::Tape(TapeEvent::Run(event)) => encode_run(event),
         JournalEvent::Tape(TapeEvent::Model(event)) => model::encode(event),
         JournalEvent::Tape(TapeEvent::Tool(event)) => encode_tool(event),

@@ -17,6 +17,7 @@ use palyra_types::model::{FinishReason, ModelFailureClass, UsageSource};
 use palyra_types::posture::Posture;
 use palyra_types::project_file::ProjectFileStanding;
 use palyra_types::proof::{ErasureReason, ReopenReason};
+use palyra_types::queued_task::{AttemptEnd, TaskKind};
 use palyra_types::recall::{RecallLevel, RecallSwitch};
 use palyra_types::run::{CancelReason, InputDelivery, RunLifecycleState, Surface, TerminationReason};
 use palyra_types::sampling::{AnswerVerbosity, CallsPerAnswer, ReasoningEffort};
@@ -139,4 +140,8 @@ stored_enum!(ToolExecutor, Executor, Internal Process Wasm);
 stored_enum!(Isolation, Isolation,
     DescriptorRelative ConfinedWithoutNamespaces ConfinedUncounted Confined IsolatedUncounted Isolated
     Component);
+stored_enum!(TaskKind, TaskKind,
+    Compaction Reflection SessionCleanup JournalCare Backup ScheduledRun OutboxSend);
+stored_enum!(AttemptEnd, TaskAttemptEnd,
+    Completed Stopped Failed InDoubt Panicked NoHeartbeat ProcessEnded);
 stored_enum!(UnknownOutcomeCause, UnknownOutcome, Restart Deadline Cancelled ExecutorLost);

@@ -20,6 +20,7 @@ use palyra_journal_core::families::memories::MemoryFamily;
 use palyra_journal_core::families::postures::PostureFamily;
 use palyra_journal_core::families::principals::PrincipalFamily;
 use palyra_journal_core::families::project_rules::ProjectRulesFamily;
+use palyra_journal_core::families::queued_tasks::{QueuedTaskFamily, TaskQuery};
 use palyra_journal_core::families::resets::ResetFamily;
 use palyra_journal_core::families::runs::RunFamily;
 use palyra_journal_core::families::sessions::SessionFamily;
@@ -31,7 +32,7 @@ use palyra_journal_core::families::undos::{UndoFamily, UndoStage};
 use palyra_journal_core::families::{
     FAMILIES, FamilySet, agents, approvals, bookmarks, budget_accounts, budgets, compactions, components,
     deleted_responses, effects, epochs, input_keys, kinds_seen, memories, postures, principals,
-    project_rules, resets, runs, sessions, shadows, skills, stored_grants, tokens, undos,
+    project_rules, queued_tasks, resets, runs, sessions, shadows, skills, stored_grants, tokens, undos,
 };
 use palyra_journal_core::family::{
     Family, FamilyCache, FamilySelection, FamilyTable, FoldedEntry, IndexKey, LogView, LoggedEntry,
@@ -47,6 +48,7 @@ use palyra_testkit::FixedEntropy;
 use palyra_testkit::family_oracle::{FamilyOracle, SamplePrices, budgets as budget_oracle};
 use palyra_testkit::journal_suite::project_rules::accepted;
 use palyra_testkit::journal_suite::random_appends::RandomAppends;
+use palyra_testkit::journal_suite::random_appends::queued_tasks::TASK_KEYS;
 use palyra_testkit::journal_suite::{
     budgets as budget_samples, compactions as compaction_samples, components as component_samples,
     memories as memory_samples, policies as policy_samples, samples, skills as skill_samples,
@@ -70,6 +72,7 @@ use palyra_types::memory::{ForgetCause, MemoryEvent, MemoryRecord, MemorySaved};
 use palyra_types::posture::{Posture, PostureScope};
 use palyra_types::project_file::AcceptedProjectFileRecord;
 use palyra_types::proof::{ErasureReason, SeqRange};
+use palyra_types::queued_task::{TaskEvent, TaskKey, TaskKind};
 use palyra_types::run::RunRecord;
 use palyra_types::session::OrchestratorSessionRecord;
 use palyra_types::session::SessionRef;
@@ -77,8 +80,8 @@ use palyra_types::skill::{SkillEvent, SkillFault};
 use palyra_types::tape::JournalEventRecord;
 use palyra_types::tool::EffectContract;
 use palyra_types::{
-    AgentId, Attempt, BudgetId, Epoch, MemoryId, PrincipalId, Redacted, RunId, Seq, SkillId, TapeSeq,
-    Timestamp, TokenId, UndoId, UtcDay,
+    AgentId, Attempt, BudgetId, Epoch, MemoryId, PrincipalId, QueuedTaskId, Redacted, RunId, Seq, SkillId,
+    TapeSeq, Timestamp, TokenId, UndoId, UtcDay,
 };
 
 use crate::busy_runs::busy_run;
@@ -139,6 +142,7 @@ fn answers(rows: &mut dyn RowStore, entries: &Entries) -> Result<Answers, StoreF
         ("project_rules", project_rules_of(rows, &mut log)?),
         ("memory", lines(memories_of(rows, &mut log)?, |one| one.saved.text.expose().clone())),
         ("budget", lines(budgets::in_force(rows, &mut log)?, |one| one.set.name.expose().clone())),
+        ("queued_task", tasks_of(rows, &mut log)?),
         (
             "budget_account",
             lines(budget_accounts::all(rows)?.iter().map(budget_oracle::shown), |_| String::new()),
@@ -370,6 +374,53 @@ fn expected_memories(oracle: &FamilyOracle) -> Vec<MemoryRecord> {
     listed.chain(named).cloned().collect()
 }
 
+/// Subjects of tasks that random entries name.
+fn task_keys() -> impl Iterator<Item = TaskKey> {
+    (0..TASK_KEYS).map(|key| TaskKey([key; 16]))
+}
+
+fn tasks_of(rows: &mut dyn RowStore, log: &mut EntryLog<'_>) -> Result<String, StoreFault> {
+    let query = TaskQuery { limit: 500, ..TaskQuery::default() };
+    let records = queued_tasks::records(rows, log, &query)?;
+    let mut waiting = Vec::new();
+    for (kind, _) in TaskKind::ALL {
+        let found = queued_tasks::waiting(rows, kind, 500)?;
+        waiting.extend(found.into_iter().map(|(_, task)| task.state().task));
+    }
+    let mut leased: Vec<_> = queued_tasks::leased(rows)?
+        .into_iter()
+        .map(|row| (row.task.state().task, row.task.state().until))
+        .collect();
+    leased.sort_unstable();
+    let mut open = Vec::new();
+    for key in task_keys() {
+        for record in &records {
+            let found = queued_tasks::open_with_key(rows, record.kind, record.principal, key)?;
+            open.push((record.task, key, found));
+        }
+    }
+    let records = lines(records, |one| one.explanation.expose().clone());
+    Ok(format!("{records}{waiting:?}\n{leased:?}\n{open:?}\n"))
+}
+
+fn expected_tasks(oracle: &FamilyOracle) -> String {
+    let oracle = &oracle.queued_tasks;
+    let (records, waiting, leased) = (oracle.records(), oracle.waiting(), oracle.leased());
+    let mut open = Vec::new();
+    for key in task_keys() {
+        let with_key = oracle.open_with_key(key);
+        for record in &records {
+            let same = |task: &&QueuedTaskId| {
+                let other = records.iter().find(|other| other.task == **task);
+                other.is_some_and(|other| (other.kind, other.principal) == (record.kind, record.principal))
+            };
+            open.push((record.task, key, with_key.iter().find(same).copied()));
+        }
+    }
+    let records = lines(records, |one| one.explanation.expose().clone());
+    format!("{records}{waiting:?}\n{leased:?}\n{open:?}\n")
+}
+
 /// Ids of items that random entries name, from 1 on.
 const MEMORIES: u64 = 8;
 
@@ -407,6 +458,7 @@ fn expected(entries: &Entries) -> Answers {
         ("project_rules", lines(expected_rules(&oracle), |one| one.file.path.expose().clone())),
         ("memory", lines(expected_memories(&oracle), |one| one.saved.text.expose().clone())),
         ("budget", lines(oracle.budgets.in_force.values(), |one| one.set.name.expose().clone())),
+        ("queued_task", expected_tasks(&oracle)),
         ("budget_account", lines(oracle.budgets.accounts(), |_| String::new())),
         ("compaction", lines(expected_compactions(&oracle), |one| one.made.summary.expose().clone())),
         ("deleted_response", lines(expected_deleted, |_| String::new())),
@@ -634,16 +686,18 @@ fn restored_session() -> Vec<NewEntry> {
     vec![opened, archived, restored]
 }
 
-/// A budget that was set twice.
+/// A budget that was set twice, and one that was removed.
 fn changed_budget() -> Vec<NewEntry> {
-    let entry = |tokens| NewEntry {
+    let entry = |event: BudgetEvent| NewEntry {
         time: Timestamp(6_000_000),
         principal: samples::principal(0),
         session: None,
         run: None,
-        event: BudgetEvent::Set(budget_samples::budget(80, "daily", tokens)).into(),
+        event: event.into(),
     };
-    [10, 20].map(entry).into()
+    let set = |number, tokens| BudgetEvent::Set(budget_samples::budget(number, "daily", tokens));
+    let removed = BudgetEvent::Removed { budget: BudgetId::from_parts(12, 81) };
+    [set(80, 10), set(80, 20), set(81, 10), removed].map(entry).into()
 }
 
 /// A person with another role who is disabled and then named again, and a token of one scope.
@@ -695,6 +749,7 @@ async fn random_log() -> (Vec<JournalEventRecord>, Answers) {
     }
     for _ in 0..40 {
         journal.append(samples::append(random.budget_entries(4))).await.unwrap();
+        journal.append(samples::append(random.task_entries(8))).await.unwrap();
     }
     for step in 0..90 {
         journal.append(samples::append(busy_run(&entropy, step))).await.unwrap();
@@ -973,6 +1028,27 @@ fn faults_of_memory() -> Vec<Fault> {
     ]
 }
 
+fn faults_of_tasks() -> Vec<Fault> {
+    vec![
+        fault!(QueuedTaskFamily, "an attempt that ended goes on", |rows, entry| match entry.event {
+            JournalEvent::Task(TaskEvent::AttemptEnded(_)) => Ok(()),
+            _ => QueuedTaskFamily::fold(rows, entry),
+        }),
+        fault!(QueuedTaskFamily, "a dropped task waits for a person", |rows, entry| match entry.event {
+            JournalEvent::Task(TaskEvent::Dropped { .. }) => Ok(()),
+            _ => QueuedTaskFamily::fold(rows, entry),
+        }),
+        fault!(QueuedTaskFamily, "an urgent task waits for its time", |rows, entry| match entry.event {
+            JournalEvent::Task(TaskEvent::RunNowRequested { .. }) => Ok(()),
+            _ => QueuedTaskFamily::fold(rows, entry),
+        }),
+        fault!(QueuedTaskFamily, "a cancel is not heard", |rows, entry| match entry.event {
+            JournalEvent::Task(TaskEvent::CancelRequested { .. }) => Ok(()),
+            _ => QueuedTaskFamily::fold(rows, entry),
+        }),
+    ]
+}
+
 fn faults_of_budgets() -> Vec<Fault> {
     vec![
         fault!(BudgetFamily, "a removed budget stays in force", |rows, entry| match entry.event {
@@ -1122,6 +1198,7 @@ async fn oracle_memory_and_sqlite_agree_and_every_seeded_fault_is_found() {
         faults_of_epochs(),
         faults_of_memory(),
         faults_of_budgets(),
+        faults_of_tasks(),
         faults_of_compactions(),
         faults_of_calls(),
     ];

@@ -1,9 +1,11 @@
 //! Summaries in the place of older runs: when they are made, who reads them, what comes of their labels, and taking them back.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use palyra_admin::AdminError;
 use palyra_admin::erasure::ErasedContent;
+use palyra_background::queue::TaskQuery;
 use palyra_memory::MemoryIndexes;
 use palyra_ports::search_memories::{MemoryCall, MemoryDraft, MemoryReach, UseMemories};
 use palyra_ports::{AppendError, ErasureSubject, MaintainJournal};
@@ -16,6 +18,7 @@ use palyra_types::compaction::{
 use palyra_types::event::{ContextSource, ModelEvent, PlannedSource, RunEvent, RunStarted, TapeEvent};
 use palyra_types::model::{ChatMessage, ModelFailureClass, ModelRequest};
 use palyra_types::proof::ErasureReason;
+use palyra_types::queued_task::{TaskKind, TaskStage};
 use palyra_types::run::RunLifecycleState;
 use palyra_types::tool::Taints;
 use palyra_types::{EffectId, RunId, SessionId, TapeSeq};
@@ -391,6 +394,42 @@ async fn a_session_whose_window_fills_is_summed_up_by_itself_and_goes_on() {
     assert!(summary_of(&request).is_some());
     let dropped: u32 = plan.iter().map(|row| row.dropped).sum();
     assert_eq!(dropped, 0, "nothing is left out: {plan:?}");
+}
+
+#[tokio::test]
+async fn a_session_that_rests_is_summed_up_by_a_task_of_the_queue() {
+    let rig = rig().await;
+    rig.configure(|config| config.compacts = true);
+    rig.model.otherwise(Script::new().text("ok"));
+    for number in 0..22 {
+        let input = format!("{} was short. {}", name(number), "Plain words. ".repeat(45));
+        let run = rig.submit(KEY, &input).await.run;
+        rig.finished(run).await;
+    }
+    settle().await;
+    assert_eq!(compactions(&rig).await.all, [], "the window is not full");
+    assert_eq!(queued(&rig).await, []);
+    rig.clock.advance(Duration::from_secs(30 * 60));
+    let made = soon("a summary", async {
+        loop {
+            settle().await;
+            if let Some(made) = compactions(&rig).await.all.pop() {
+                return made;
+            }
+        }
+    });
+    assert_eq!(made.await.made.cause, CompactionCause::Idle);
+    settle().await;
+    assert_eq!(queued(&rig).await, [(TaskKind::Compaction, TaskStage::Done)]);
+    rig.clock.advance(Duration::from_secs(60 * 60));
+    settle().await;
+    assert_eq!(queued(&rig).await.len(), 1, "a rest is summed up once");
+}
+
+async fn queued(rig: &Rig) -> Vec<(TaskKind, TaskStage)> {
+    let query = TaskQuery { limit: 9, ..TaskQuery::default() };
+    let found = rig.gateway.health.queued_tasks(query).await.unwrap();
+    found.iter().map(|task| (task.kind, task.stage)).collect()
 }
 
 #[tokio::test]

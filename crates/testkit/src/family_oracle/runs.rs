@@ -48,6 +48,7 @@ impl Records {
             | JournalEvent::Vault(_)
             | JournalEvent::Memory(_)
             | JournalEvent::Budget(_)
+            | JournalEvent::Task(_)
             | JournalEvent::Log(_)
             | JournalEvent::Effect(EffectEvent::UndoRequested(_) | EffectEvent::UndoFinished { .. })
             | JournalEvent::Unknown { .. } => {}

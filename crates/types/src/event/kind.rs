@@ -11,6 +11,7 @@ use crate::budget::{AccountEvent, BudgetEvent};
 use crate::component::ComponentEvent;
 use crate::job::JobEvent;
 use crate::memory::MemoryEvent;
+use crate::queued_task::TaskEvent;
 use crate::skill::SkillEvent;
 use crate::vault::VaultEvent;
 
@@ -103,7 +104,7 @@ macro_rules! kinds {
             pub fn kind(&self) -> Option<EventKind> {
                 use JournalEvent::{
                     Access, Agent, Budget, Component, Effect, Job, Log, Memory, Policy, Session, Skill, Tape,
-                    Unknown, Vault,
+                    Task, Unknown, Vault,
                 };
                 match self {
                     $($log_group($log_event) => Some(EventKind::$log),)*
@@ -189,6 +190,14 @@ kinds! {
         MemoryForgotten = 0x8111, "memory_forgotten": Memory(MemoryEvent::Forgotten { .. }),
         Compacted = 0x8120, "compacted": Session(SessionEvent::Compacted(_)),
         CompactionReverted = 0x8121, "compaction_reverted": Session(SessionEvent::CompactionReverted(_)),
+        TaskEnqueued = 0x8130, "task_enqueued": Task(TaskEvent::Enqueued(_)),
+        TaskLeased = 0x8131, "task_leased": Task(TaskEvent::Leased { .. }),
+        TaskProgressed = 0x8132, "task_progressed": Task(TaskEvent::Progressed { .. }),
+        TaskAttemptEnded = 0x8133, "task_attempt_ended": Task(TaskEvent::AttemptEnded(_)),
+        TaskCancelRequested = 0x8134, "task_cancel_requested": Task(TaskEvent::CancelRequested { .. }),
+        TaskRunNowRequested = 0x8135, "task_run_now_requested": Task(TaskEvent::RunNowRequested { .. }),
+        TaskRetryRequested = 0x8136, "task_retry_requested": Task(TaskEvent::RetryRequested { .. }),
+        TaskDropped = 0x8137, "task_dropped": Task(TaskEvent::Dropped { .. }),
     }
     tape {
         RunStarted = 0x0040, "run_started": Run(RunEvent::Started { .. }),

@@ -10,7 +10,7 @@ use palyra_wire::v1;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use palyra_run_view::date;
+use palyra_run_view::person_row;
 use palyra_screen_text::short_id;
 use palyra_terminal::{NoteKind, Output};
 
@@ -108,7 +108,10 @@ pub(super) async fn run(context: &Context, client: &Client, verb: PeopleVerb) ->
             if json {
                 people.iter().try_for_each(|person| context.output.json(&to_json(person)))?;
             } else {
-                context.table(["NAME", "ROLE", "KIND", "STATE", "ID"], rows(people))?;
+                context.table(
+                    ["NAME", "ROLE", "KIND", "STATE", "ID"],
+                    people.into_iter().map(person_row).collect(),
+                )?;
             }
             return Ok(Exit::Done);
         }
@@ -179,19 +182,6 @@ async fn invite(
     Ok(Exit::Done)
 }
 
-fn rows(people: Vec<v1::Person>) -> Vec<[String; 5]> {
-    let row = |person: v1::Person| {
-        let state = match person.disabled {
-            Some(since) => format!("disabled {}", date(Some(since))),
-            None => "active".to_owned(),
-        };
-        let role = person.role_name().into_owned();
-        let kind = person.kind_name().into_owned();
-        [person.name, role, kind, state, short_id(&person.principal_id)]
-    };
-    people.into_iter().map(row).collect()
-}
-
 async fn find(client: &Client, named: &str) -> Result<Option<v1::Person>, Failure> {
     let people = client.call(v1::ListPeopleRequest {}).await?.people;
     // The list shows the end of an id.
@@ -210,11 +200,5 @@ async fn principal_of(client: &Client, named: &str) -> Result<String, Failure> {
 }
 
 fn role_to_wire(role: Role) -> v1::PrincipalRole {
-    match role {
-        Role::Owner => v1::PrincipalRole::Owner,
-        Role::Member => v1::PrincipalRole::Member,
-        Role::Approver => v1::PrincipalRole::Approver,
-        Role::Viewer => v1::PrincipalRole::Viewer,
-        Role::Worker => v1::PrincipalRole::Worker,
-    }
+    v1::PrincipalRole::from_short_name(role.name()).unwrap_or_default()
 }

@@ -15,7 +15,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::verbs::ids::{RunName, session_id};
 use crate::verbs::runs::erased::is_erased;
-use palyra_run_view::age;
+use palyra_run_view::{PlanRanges, age, erasure_plan_lines, number_of_entries};
 use palyra_screen_text::clean_line;
 use palyra_screen_text::{bytes, count, short_id};
 use palyra_terminal::{HISTORY_FILE_NAME, NoteKind, OutputError, PromptReader, ReadingMode};
@@ -262,48 +262,12 @@ async fn agreed(
         let message = "what is erased does not come back; say so with --yes, or look first with --dry-run";
         return Err(Failure::Usage(message.to_owned()));
     };
-    for line in planned(about, plan, ranges) {
+    for line in erasure_plan_lines(about, plan, ranges) {
         context.output.note(NoteKind::Info, &line);
     }
     let answer = reader.ask("? erase it for good? [y/N]", ReadingMode::Shown).await;
     let answer = answer.map_err(OutputError::Failed)?.unwrap_or_default();
     Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
-}
-
-/// Whether a person sees ranges of entries beside a plan.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum PlanRanges {
-    /// The person named one.
-    Named,
-    /// They are printed below.
-    Listed,
-    /// None is on the screen.
-    Hidden,
-}
-
-/// Returns the subject of an erasure, its size, and what stays.
-fn planned(about: &str, plan: &v1::Erasure, ranges: PlanRanges) -> Vec<String> {
-    let cancelled = match plan.cancelled_runs.len() {
-        0 => String::new(),
-        runs => format!("; {} would be cancelled first", count(runs as u64, "run")),
-    };
-    let mut lines = vec![format!("{} would lose their content{cancelled}", entries(plan.entries))];
-    if !about.is_empty() {
-        lines.insert(0, about.to_owned());
-    }
-    let places: u64 = plan.ranges.iter().map(|range| range.last.saturating_sub(range.first) + 1).sum();
-    let empty = places.saturating_sub(plan.entries);
-    let stay = "every entry stays in the journal, without its content";
-    lines.push(match (empty, ranges) {
-        (0, _) | (_, PlanRanges::Hidden) => stay.to_owned(),
-        (empty, PlanRanges::Named) => {
-            format!("{stay}; the range also has {} without content", entries(empty))
-        }
-        (empty, PlanRanges::Listed) => {
-            format!("{stay}; these ranges also have {} without content", entries(empty))
-        }
-    });
-    lines
 }
 
 fn tell_plan(
@@ -315,7 +279,9 @@ fn tell_plan(
     match format {
         OutputFormat::Json => context.output.json(&to_json_with_defaults(plan))?,
         OutputFormat::Text => {
-            planned(about, plan, PlanRanges::Listed).iter().try_for_each(|line| context.output.line(line))?;
+            erasure_plan_lines(about, plan, PlanRanges::Listed)
+                .iter()
+                .try_for_each(|line| context.output.line(line))?;
             for range in plan.ranges.iter().take(RANGES_SHOWN_MAX) {
                 context.output.line(&format!("  {}..{}", range.first, range.last))?;
             }
@@ -344,7 +310,7 @@ fn tell(context: &Context, erasure: &v1::Erasure, format: OutputFormat) -> Resul
                 [] => "old bytes of an earlier erasure are overwritten".to_owned(),
                 recorded => format!(
                     "erased the content of {}, {}; recorded as entry {}",
-                    entries(erasure.entries),
+                    number_of_entries(erasure.entries),
                     bytes(erasure.bytes),
                     recorded.join(", ")
                 ),
@@ -367,10 +333,6 @@ fn tell(context: &Context, erasure: &v1::Erasure, format: OutputFormat) -> Resul
     Ok(Exit::Done)
 }
 
-fn entries(number: u64) -> String {
-    if number == 1 { "1 entry".to_owned() } else { format!("{number} entries") }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -388,7 +350,7 @@ mod tests {
     fn ranges_are_spoken_of_where_a_person_sees_some() {
         let ranges = vec![v1::SeqRange { first: 3, last: 7 }];
         let plan = v1::Erasure { entries: 4, ranges, ..Default::default() };
-        let last = |ranges| planned("run D4GYET", &plan, ranges).pop().unwrap();
+        let last = |ranges| erasure_plan_lines("run D4GYET", &plan, ranges).pop().unwrap();
         let stay = "every entry stays in the journal, without its content";
         assert_eq!(last(PlanRanges::Hidden), stay);
         assert_eq!(last(PlanRanges::Named), format!("{stay}; the range also has 1 entry without content"));

@@ -7,8 +7,9 @@ use palyra_types::{ErrorCode, RunId};
 use palyra_wire::v1;
 use palyra_wire::v1::tape_entry::Event;
 
-use super::super::runs::acting::{acting_before, instead_of_last};
+use super::super::runs::acting::acting_before;
 use crate::failure::Failure;
+use palyra_run_view::instead_of_last;
 use palyra_terminal::{NoteKind, Output};
 
 /// Entries of a tape that are read at once.

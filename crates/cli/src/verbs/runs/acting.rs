@@ -1,14 +1,10 @@
 //! The newest run that called a tool: what a person means by "that" after runs that only answered.
 
 use palyra_client::{Client, ClientError};
-use palyra_run_view::age;
-use palyra_screen_text::{clean_line, short_id};
 use palyra_wire::v1;
 
 /// Runs that are looked at, the newest first.
 const RUNS_LOOKED_AT_MAX: u32 = 50;
-/// Characters of an input that are shown.
-const INPUT_CHARS_MAX: usize = 60;
 
 /// Returns the newest of the runs that called a tool, where the last one of them, which is named, called none. The request
 /// says of which session or folder they are.
@@ -21,14 +17,4 @@ pub(crate) async fn acting_before(
     let mut runs = client.call(request).await?.runs.into_iter();
     let is_last = runs.next().is_some_and(|run| run.run_id == last && run.tool_calls == 0);
     Ok(runs.find(|run| is_last && run.tool_calls > 0))
-}
-
-/// Says which run takes the place of the last one.
-pub(crate) fn instead_of_last(run: &v1::Run) -> String {
-    let input = clean_line(&run.input_preview, INPUT_CHARS_MAX);
-    format!(
-        "the last run called no tool; this is about run {} ({} ago: {input})",
-        short_id(&run.run_id),
-        age(run.created)
-    )
 }
