@@ -41,6 +41,20 @@ pub enum ScheduleEffect {
     },
 }
 
+/// Why a start by hand starts nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum StartRefusal {
+    /// The schedule is gone.
+    #[error("the schedule was removed: create it again")]
+    Removed,
+    /// An occurrence runs or waits.
+    #[error("an occurrence of the schedule runs or waits: wait for its end, or cancel it first")]
+    Busy,
+    /// The occurrence check refuses it.
+    #[error("the schedule may not start now: edit it, which approves it again")]
+    Refused(OccurrenceRefusal),
+}
+
 /// Events to record and effects to perform.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ScheduleDecision {
@@ -77,6 +91,32 @@ impl ScheduleState {
         draft.settle_due();
         draft.start_first();
         draft.decision
+    }
+
+    /// Returns what a start by hand does, also while the schedule is paused.
+    ///
+    /// # Errors
+    /// [`StartRefusal`]: nothing starts.
+    pub fn decide_start_now(
+        &self,
+        now: Timestamp,
+        check: OccurrenceCheck,
+    ) -> Result<ScheduleDecision, StartRefusal> {
+        if self.body.is_none() {
+            return Err(StartRefusal::Removed);
+        }
+        if self.running.is_some() || !self.waiting.is_empty() {
+            return Err(StartRefusal::Busy);
+        }
+        check.map_err(StartRefusal::Refused)?;
+        // Planned instants are whole minutes; this one never has the name of one of them.
+        let is_whole_minute = now.0.rem_euclid(MISSED_AFTER_MICROS) == 0;
+        let planned = if is_whole_minute { Timestamp(now.0.saturating_add(1)) } else { now };
+        let events = vec![
+            ScheduleEvent::OccurrenceCreated { planned, cause: OccurrenceCause::Manual },
+            ScheduleEvent::OccurrenceStarted { planned, at: now },
+        ];
+        Ok(ScheduleDecision { events, effects: vec![ScheduleEffect::Start { planned }] })
     }
 
     /// Returns the effects of recorded events that a crash may have prevented: they are performed again under their key.

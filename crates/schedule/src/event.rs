@@ -101,6 +101,8 @@ pub enum OccurrenceCause {
     Due,
     /// Its time has passed, and the missed rule runs it.
     Missed,
+    /// A person starts it now; it is named by that instant.
+    Manual,
 }
 
 /// How an occurrence ended.

@@ -34,6 +34,7 @@ mod local_pattern;
 mod cron;
 mod spec;
 mod rules;
+mod plain_words;
 
 mod refusal;
 mod definition;
@@ -46,9 +47,10 @@ mod plan;
 mod fixture;
 
 pub use cron::{CRON_BYTES_MAX, ClockRule, CronLine};
-pub use decision::{OccurrenceCheck, SKIPPED_ENTRIES_MAX, ScheduleDecision, ScheduleEffect};
+pub use decision::{OccurrenceCheck, SKIPPED_ENTRIES_MAX, ScheduleDecision, ScheduleEffect, StartRefusal};
 pub use definition::{ApprovedRun, OccurrenceFacts, ScheduleAction, ScheduleDefinition, ScheduleProvenance};
 pub use event::{OccurrenceCause, OccurrenceOutcome, PauseCause, ScheduleEvent, SkipReason};
+pub use plain_words::{UnreadableWords, WORDS_BYTES_MAX, WordsContext, read_plain_words, word_examples};
 pub use plan::{PauseScope, PlanEvent, SCHEDULES_PER_PRINCIPAL_MAX, SchedulePlan, TooManySchedules};
 pub use refusal::OccurrenceRefusal;
 pub use rules::{CATCH_UP_MAX, JITTER_SECONDS_MAX, MissedRule, OverlapRule, ScheduleRules};

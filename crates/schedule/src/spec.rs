@@ -40,7 +40,7 @@ pub enum ScheduleSpec {
     },
     /// Once.
     At {
-        /// The local time, like `2027-03-14T02:30`.
+        /// The local time, like `2027-03-14T02:30`; with an offset behind it where the clock shows it twice.
         local: String,
         /// The IANA name of the zone.
         zone: String,
@@ -96,7 +96,7 @@ impl PlannedTimes {
             }
             ScheduleSpec::At { local, zone } => {
                 let zone = find_zone(zone, zones)?;
-                let planned = local.parse().ok().and_then(|local: DateTime| planned_instant(local, &zone));
+                let planned = local_instant(local, &zone);
                 let planned = planned.ok_or_else(|| InvalidSpec::LocalTime { text: local.clone() })?;
                 TimeSource::Once { planned: Timestamp(planned.as_microsecond()) }
             }
@@ -147,6 +147,14 @@ impl PlannedTimes {
     pub fn iter_after(&self, after: Timestamp) -> impl Iterator<Item = Timestamp> + '_ {
         std::iter::successors(self.next_after(after), |planned| self.next_after(*planned))
     }
+}
+
+/// Reads a local time; one with an offset is an instant, which tells both times of an overlap apart.
+fn local_instant(text: &str, zone: &TimeZone) -> Option<Instant> {
+    if let Ok(instant) = text.parse::<Instant>() {
+        return Some(instant);
+    }
+    text.parse::<DateTime>().ok().and_then(|local| planned_instant(local, zone))
 }
 
 /// Finds a zone by its IANA name.

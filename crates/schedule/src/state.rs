@@ -13,7 +13,7 @@ use jiff::tz::TimeZoneDatabase;
 use palyra_types::{ScheduleId, Timestamp};
 
 use crate::definition::ScheduleDefinition;
-use crate::event::{OccurrenceOutcome, PauseCause, ScheduleEvent};
+use crate::event::{OccurrenceCause, OccurrenceOutcome, PauseCause, ScheduleEvent};
 use crate::spec::PlannedTimes;
 
 /// Occurrences of one schedule that wait for their start, at most.
@@ -135,9 +135,12 @@ impl ScheduleState {
                 self.waiting.clear();
                 self.next = None;
             }
-            ScheduleEvent::OccurrenceCreated { planned, .. } => {
+            ScheduleEvent::OccurrenceCreated { planned, cause } => {
                 self.waiting.push_back(*planned);
-                self.settle_up_to(*planned);
+                match cause {
+                    OccurrenceCause::Due | OccurrenceCause::Missed => self.settle_up_to(*planned),
+                    OccurrenceCause::Manual => {}
+                }
             }
             ScheduleEvent::OccurrenceStarted { planned, .. } => {
                 self.waiting.retain(|waiting| waiting != planned);

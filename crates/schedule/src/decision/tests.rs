@@ -184,6 +184,26 @@ fn a_random_delay_moves_the_start_but_not_the_name_of_an_occurrence() {
     assert_eq!(step(&mut state, due).effects, [ScheduleEffect::Start { planned }]);
 }
 
+#[test]
+fn a_start_by_hand_is_an_occurrence_of_its_own_and_leaves_the_planned_ones() {
+    let mut state = daily(MissedRule::Skip, OverlapRule::Forbid);
+    let now = at("2027-01-01T07:00Z");
+    let decision = state.decide_start_now(now, Ok(())).unwrap();
+    let named = Timestamp(now.0 + 1);
+    assert_eq!(decision.effects, [ScheduleEffect::Start { planned: named }]);
+    for event in &decision.events {
+        state.evolve(event);
+    }
+    assert_eq!(state.decide_start_now(now, Ok(())), Err(StartRefusal::Busy));
+    finish(&mut state, OccurrenceOutcome::Succeeded, now);
+    let refused = Err(OccurrenceRefusal::PromptChanged);
+    assert_eq!(
+        state.decide_start_now(now, refused),
+        Err(StartRefusal::Refused(OccurrenceRefusal::PromptChanged))
+    );
+    assert_eq!(step(&mut state, at("2027-01-01T08:00Z")).effects.len(), 1, "the planned one runs too");
+}
+
 fn any_rules() -> impl Strategy<Value = ScheduleRules> {
     let missed = prop_oneof![
         Just(MissedRule::Skip),
