@@ -277,7 +277,9 @@ impl DecisionDraft {
             self.record(event);
         }
         if let Some(running) = self.state.running {
-            self.record(ScheduleEvent::CancelRequested { planned: running });
+            if !self.state.cancel_requested {
+                self.record(ScheduleEvent::CancelRequested { planned: running });
+            }
             self.decision.effects.push(ScheduleEffect::Cancel { planned: running });
         }
         self.wait(planned, OccurrenceCause::Due);

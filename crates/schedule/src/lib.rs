@@ -11,8 +11,8 @@
 //! # The shell around it
 //!
 //! The caller of this crate
-//! 1. replays the events of all schedules into a [`SchedulePlan`] at its start, and performs
-//!    [`ScheduleState::unfinished_effects`] under the key of the occurrence (schedule and planned instant), so that a start
+//! 1. replays the events of all schedules into a [`SchedulePlan`] at its start, or restores them from the snapshots of a
+//!    projection ([`SchedulePlan::restore`]), and performs [`ScheduleState::unfinished_effects`] under the key of the occurrence (schedule and planned instant), so that a start
 //!    that a crash prevented is made once;
 //! 2. waits for [`SchedulePlan::next_wake`] on the wall clock, for an event, or for a change of the wall clock. A timer of
 //!    monotonic time alone does not see a clock that is set;
@@ -56,4 +56,4 @@ pub use refusal::OccurrenceRefusal;
 pub use rules::{CATCH_UP_MAX, JITTER_SECONDS_MAX, MissedRule, OverlapRule, ScheduleRules};
 pub use spec::{EVERY_MINUTES_MAX, EVERY_MINUTES_MIN, PlannedTimes, ScheduleSpec, find_zone};
 pub use spec_error::{CronField, InvalidSpec};
-pub use state::{FAILURES_MAX, ScheduleState, WAITING_MAX};
+pub use state::{FAILURES_MAX, ScheduleSnapshot, ScheduleState, WAITING_MAX};

@@ -25,10 +25,11 @@ impl LocalPattern {
     /// Makes the bits of a line of five fields.
     pub(crate) fn parse(line: &str) -> Result<Self, CronError> {
         let cron: Cron = line.parse()?;
-        let mut days = [[None; 7]; 4];
+        let matches_each_day = cron.pattern.is_dom_wildcard() && cron.pattern.is_dow_wildcard();
+        let mut days = [[matches_each_day.then_some(u32::MAX); 7]; 4];
         let mut first = Date::constant(2001, 1, 1);
         // Every form of a month occurs within 28 years without a turn of a century.
-        for _ in 0..28 * 12 {
+        for _ in 0..if matches_each_day { 0 } else { 28 * 12 } {
             let (length, weekday) = form_of(first);
             if let Some(bits) = days.get_mut(length).and_then(|row| row.get_mut(weekday))
                 && bits.is_none()

@@ -12,7 +12,7 @@ use jiff::tz::TimeZoneDatabase;
 use palyra_types::{PrincipalId, ScheduleId, Timestamp};
 
 use crate::event::{ScheduleEvent, SkipReason};
-use crate::state::ScheduleState;
+use crate::state::{ScheduleSnapshot, ScheduleState};
 
 /// Schedules of one principal, at most.
 pub const SCHEDULES_PER_PRINCIPAL_MAX: usize = 200;
@@ -105,6 +105,15 @@ impl SchedulePlan {
     #[must_use]
     pub fn is_principal_paused(&self, principal: PrincipalId) -> bool {
         self.paused.contains(&PauseScope::Everyone) || self.paused.contains(&PauseScope::Principal(principal))
+    }
+
+    /// Adds a schedule again from what a store kept of it.
+    pub fn restore(&mut self, id: ScheduleId, snapshot: &ScheduleSnapshot) {
+        let state = ScheduleState::restored(id, self.zones.clone(), snapshot);
+        let before = self.states.get(&id).and_then(creator_of);
+        self.count(before, creator_of(&state));
+        self.states.insert(id, state);
+        self.index(id);
     }
 
     /// Applies an event of one schedule.

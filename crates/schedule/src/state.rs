@@ -38,6 +38,25 @@ pub struct ScheduleState {
     pub(crate) failures: u32,
 }
 
+/// What a store keeps of a schedule, so that a start does not need all its events.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScheduleSnapshot {
+    /// What it does; `None` once it was removed.
+    pub definition: Option<ScheduleDefinition>,
+    /// The instant up to which planned instants are settled.
+    pub settled_up_to: Timestamp,
+    /// Why it is paused.
+    pub paused: Option<PauseCause>,
+    /// The planned instant of the running occurrence.
+    pub running: Option<Timestamp>,
+    /// Whether the running occurrence is to be cancelled.
+    pub cancel_requested: bool,
+    /// The planned instants of the occurrences that wait, in order.
+    pub waiting: Vec<Timestamp>,
+    /// Failures in a row.
+    pub failures: u32,
+}
+
 #[derive(Debug, Clone)]
 pub(crate) struct ScheduleBody {
     pub(crate) definition: ScheduleDefinition,
@@ -59,6 +78,36 @@ impl ScheduleState {
             cancel_requested: false,
             waiting: VecDeque::new(),
             failures: 0,
+        }
+    }
+
+    /// Makes a schedule again from what a store kept of it.
+    #[must_use]
+    pub fn restored(id: ScheduleId, zones: TimeZoneDatabase, snapshot: &ScheduleSnapshot) -> Self {
+        let mut state = Self::new(id, zones);
+        if let Some(definition) = &snapshot.definition {
+            state.set_definition(definition);
+        }
+        state.settle_up_to(snapshot.settled_up_to);
+        state.paused = snapshot.paused;
+        state.running = snapshot.running;
+        state.cancel_requested = snapshot.cancel_requested;
+        state.waiting = snapshot.waiting.iter().copied().collect();
+        state.failures = snapshot.failures;
+        state
+    }
+
+    /// Returns what a store keeps of the schedule.
+    #[must_use]
+    pub fn snapshot(&self) -> ScheduleSnapshot {
+        ScheduleSnapshot {
+            definition: self.definition().cloned(),
+            settled_up_to: self.cursor,
+            paused: self.paused,
+            running: self.running,
+            cancel_requested: self.cancel_requested,
+            waiting: self.waiting().collect(),
+            failures: self.failures,
         }
     }
 

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::fixture::{at, created, cron, event_text, finish, rules, show, step, text};
+use crate::fixture::{at, created, cron, event_text, finish, rules, show, step, text, zones};
 use crate::rules::MissedRule;
 use crate::spec::ScheduleSpec;
 use palyra_types::ScheduleId;
@@ -204,6 +204,70 @@ fn a_start_by_hand_is_an_occurrence_of_its_own_and_leaves_the_planned_ones() {
     assert_eq!(step(&mut state, at("2027-01-01T08:00Z")).effects.len(), 1, "the planned one runs too");
 }
 
+fn at_odd_hour(time: Timestamp) -> bool {
+    time.0 / 3_600_000_000 % 2 == 1
+}
+
+/// Two days of an hourly schedule with a long down time and runs that overlap; a crash cuts the journal
+/// after so many events, and the daemon goes on from there.
+fn journal_with_crash(rules: ScheduleRules, crash_after: usize) -> Vec<ScheduleEvent> {
+    let first = created(cron("0 * * * *", "Europe/Prague"), rules, at("2027-10-30T20:30Z"));
+    let mut state = first.clone();
+    let mut journal: Vec<ScheduleEvent> = Vec::new();
+    let mut has_crashed = false;
+    let mut minute = 0;
+    while minute < 2 * 24 * 60 {
+        let now = at("2027-10-30T20:30Z").after(std::time::Duration::from_mins(minute));
+        let is_down = (300..900).contains(&minute);
+        // Each second run takes longer than an hour.
+        let ended = state.running().filter(|planned| {
+            let minutes = if at_odd_hour(*planned) { 80 } else { 40 };
+            now.since(*planned).as_secs() >= minutes * 60
+        });
+        let finish = |planned| state.decide_finish(planned, OccurrenceOutcome::Succeeded, now);
+        let mut events = ended.map_or_else(Vec::new, finish);
+        if is_down {
+            events.clear();
+        } else if events.is_empty() {
+            events = state.decide(now, Ok(())).events;
+        }
+        if !has_crashed && journal.len() + events.len() > crash_after {
+            has_crashed = true;
+            journal.extend(events.into_iter().take(crash_after - journal.len()));
+            state = first.clone();
+            for event in &journal {
+                state.evolve(event);
+            }
+            continue;
+        }
+        minute += if events.is_empty() { 10 } else { 0 };
+        for event in &events {
+            state.evolve(event);
+        }
+        journal.extend(events);
+    }
+    journal
+}
+
+#[test]
+fn a_crash_after_any_event_leads_to_the_same_occurrences() {
+    for missed in [MissedRule::Skip, MissedRule::RunOnce, MissedRule::CatchUp { count_max: 3 }] {
+        for overlap in [OverlapRule::Forbid, OverlapRule::Queue, OverlapRule::Replace] {
+            let whole = journal_with_crash(rules(missed, overlap), usize::MAX);
+            assert!(whole.len() > 60, "{missed:?} {overlap:?} has {} events", whole.len());
+            for crash_after in 0..whole.len() {
+                let cut = journal_with_crash(rules(missed, overlap), crash_after);
+                let difference = cut.iter().zip(&whole).position(|(cut, whole)| cut != whole);
+                assert_eq!(
+                    (difference, cut.len()),
+                    (None, whole.len()),
+                    "{missed:?} {overlap:?} {crash_after}"
+                );
+            }
+        }
+    }
+}
+
 fn any_rules() -> impl Strategy<Value = ScheduleRules> {
     let missed = prop_oneof![
         Just(MissedRule::Skip),
@@ -284,6 +348,10 @@ proptest! {
                     for event in &journal {
                         state.evolve(event);
                     }
+                    let restored = ScheduleState::restored(state.id, zones(), &state.snapshot());
+                    prop_assert_eq!(restored.snapshot(), state.snapshot());
+                    prop_assert_eq!(restored.next_wake(), state.next_wake());
+                    prop_assert_eq!(restored.decide(now, Ok(())), state.decide(now, Ok(())));
                     Vec::new()
                 }
             };

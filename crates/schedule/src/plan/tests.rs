@@ -136,3 +136,18 @@ fn a_schedule_that_is_removed_while_it_runs_stays_until_its_end() {
     plan.apply(id(1), &ScheduleEvent::OccurrenceFinished { planned, outcome: OccurrenceOutcome::Succeeded });
     assert!(plan.schedule(id(1)).is_none());
 }
+
+#[test]
+fn a_plan_that_is_restored_from_snapshots_is_the_same() {
+    let mut plan = SchedulePlan::new(zones());
+    add(&mut plan, 1, person(1), cron("0 8 * * *", "UTC"));
+    add(&mut plan, 2, person(1), cron("0 9 * * *", "UTC"));
+    decide(&mut plan, id(1), at("2027-01-01T08:00Z"));
+    let mut restored = SchedulePlan::new(zones());
+    for number in 1..=2 {
+        restored.restore(id(number), &plan.schedule(id(number)).unwrap().snapshot());
+    }
+    assert_eq!(restored.next_wake(), plan.next_wake());
+    assert_eq!(due(&restored, "2027-01-05T00:00Z"), due(&plan, "2027-01-05T00:00Z"));
+    assert_eq!(restored.counts, plan.counts);
+}
