@@ -8,6 +8,7 @@ mod approval;
 mod approval_row;
 mod attach_line;
 mod chat_line;
+mod chosen_model;
 mod compaction_view;
 mod effect_row;
 mod entry_table;
@@ -25,6 +26,7 @@ mod posture_line;
 mod printed;
 mod project_rules;
 mod queued_input;
+mod reference_row;
 mod result_line;
 mod run_view;
 mod search_match;
@@ -36,8 +38,8 @@ mod waiting_work;
 
 pub use answer::{AnswerForm, GrantSession, OfferScope, SessionOffer, TypedAnswer, is_risky};
 pub use approval::{
-    PreviewDetail, answered_question, approval_state_name, call_line, changes, decider, outcome, question,
-    repeated, short_folder, summary, time_left,
+    PreviewDetail, answered_question, approval_state_name, call_line, changes, decider, is_said_by_tape,
+    outcome, question, repeated, short_folder, summary, time_left,
 };
 pub use approval_row::{approval_row, time_to_answer, who_decides};
 pub use attach_line::attached_files;
@@ -45,8 +47,9 @@ pub use budget_rows::budget_rows;
 pub use budget_words::{BudgetWords, budget_amount, budget_request};
 pub use chat_line::{
     ChatLine, chat_command_of, chat_command_rest, chat_help, nearest_chat_command, read_chat_line,
-    suggest_in_chat,
+    shell_command_of, suggest_in_chat,
 };
+pub use chosen_model::chosen_model;
 pub use compaction_view::{compaction_lines, compaction_note};
 pub use deferred_output::DeferredOutput;
 pub use effect_row::effect_row;
@@ -62,8 +65,9 @@ pub use conversation_entries::{last_answer, listed_entries};
 pub use posture_line::posture_line;
 pub use project_rules::{accepted_digest, accepted_file_lines, project_file_lines};
 pub use queued_input::queued_input;
+pub use reference_row::{reference_row, unknown_reference};
 pub use run_view::{EchoMode, RunView, ShownLine, TextFlow, how_to_resolve};
-pub use search_match::SearchMatch;
+pub use search_match::{SearchMatch, no_session_note};
 pub use tape_view::used_by_run;
 pub use times::{age, date, typed_time};
 pub use undone_files::{UndoExtent, is_back, undo_outcome, undone_by_path};

@@ -64,7 +64,7 @@ fn a_chat_whose_daemon_ended_starts_another_for_the_next_line() {
     scene.home.palyra(&["admin", "stop"]).expect(0);
     // What asks nothing of a daemon starts none.
     pty.type_in("/help\r");
-    pty.expect("/branch [SEQ|here]");
+    pty.expect("/branch [NUMBER]");
     pty.expect("> ");
     scene.home.palyra(&["--no-start", "runs", "list"]).expect(4);
     pty.type_in("/sessions\r");
@@ -162,7 +162,7 @@ fn a_command_that_does_not_exist_is_not_sent() {
     pty.expect("model openai/test-model");
     pty.expect("> ");
     pty.type_in("/help\r");
-    pty.expect("/branch [SEQ|here]");
+    pty.expect("/branch [NUMBER]");
     pty.expect("> ");
     pty.type_in("/quit\r");
     assert_eq!(pty.ended(), 0);
