@@ -364,7 +364,13 @@ fn with_attachments(input: &str, files: &[(&str, &str, Option<&str>)]) -> ModelR
 #[tokio::test]
 async fn what_is_attached_is_told_by_name_kind_size_and_text() {
     let files = [("logo.png", "image/png", None), ("TODO", "text/plain", Some("# To do\n- check\n"))];
-    let pointing = ["What is in these?", "what is in these files?", "what does that file say?"];
+    let pointing = [
+        "What is in these?",
+        "what is in these files?",
+        "what does that file say?",
+        "describe the picture",
+        "describe this photo",
+    ];
     for input in pointing.into_iter().chain(["what does the attached file say?", "frobnicate it", ""]) {
         let said = play(with_attachments(input, &files), |_, _| panic!("nothing to call")).await;
         let expect = "Attached: logo.png (image/png, 12345 bytes).\n\

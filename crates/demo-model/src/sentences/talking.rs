@@ -124,7 +124,6 @@ pub(super) const ROWS: &[PatternRow] = &[
             "what did|have i attach|attached|sent|send",
             "read|show|open|describe|summarize|summarise|explain|print|check|see attached|attachment|attachments [file|files|image|picture|document|text]",
             "look at attached|attachment|attachments [file|files|image|picture]",
-            "describe|explain [attached] image|picture|photo|screenshot [i|we attached|sent]",
             "list attachments",
             "do|can you see|read attached|attachment|attachments|image|picture [file|files|image|picture]",
         ],
