@@ -82,6 +82,30 @@ fn a_chat_whose_daemon_ended_starts_another_for_the_next_line() {
 }
 
 #[test]
+fn a_chat_stays_where_no_daemon_starts_and_its_line_is_brought_back() {
+    let scene = Scene::new();
+    let mut pty = scene.chat();
+    pty.type_in("one\r");
+    pty.expect("<one>");
+    pty.expect("> ");
+    scene.home.palyra(&["admin", "stop"]).expect(0);
+    let file = scene.home.config_file();
+    let before = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, format!("nonsense = 1\n{before}")).unwrap();
+    pty.type_in("two\r");
+    pty.expect("the daemon did not start: ");
+    pty.expect("Up brings it back");
+    pty.expect("> ");
+    std::fs::write(&file, before).unwrap();
+    pty.type_in("\u{1b}[A\r");
+    pty.expect("<one|two>");
+    pty.expect("> ");
+    pty.type_in("\u{4}");
+    pty.expect("`palyra chat` goes on here");
+    assert_eq!(pty.ended(), 0);
+}
+
+#[test]
 fn a_line_as_wide_as_the_terminal_leaves_no_empty_row() {
     let scene = Scene::new();
     for (length, expect) in [(58, 1), (57, 0)] {
@@ -155,6 +179,9 @@ fn a_command_that_does_not_exist_is_not_sent() {
     let mut pty = scene.chat();
     pty.type_in("/rest\r");
     pty.expect("there is no /rest");
+    pty.expect("> ");
+    pty.type_in("/memory\r");
+    pty.expect("there is no /memory; in a shell, type `palyra memory`");
     pty.expect("type a space before it");
     pty.expect("> ");
     // The line editor completes the only command that begins so.
