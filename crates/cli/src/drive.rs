@@ -21,7 +21,8 @@ use crate::failure::Failure;
 use crate::run_folder;
 use palyra_run_view::{AnswerForm, OfferScope, TypedAnswer};
 use palyra_run_view::{
-    DeferredOutput, EchoMode, PreviewDetail, RunView, ShownLine, TextFlow, outcome, question, run_state,
+    DeferredOutput, EchoMode, PreviewDetail, RunView, ShownLine, TextFlow, is_said_by_tape, outcome,
+    question, run_state,
 };
 use palyra_screen_text::{count, short_id, span};
 use palyra_terminal::{
@@ -464,7 +465,7 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'a, R, F> {
                 };
                 let answer = self.run.answer_approval(request).await?;
                 // The rest is on the tape.
-                if !answer.counted {
+                if !is_said_by_tape(&answer) {
                     let (mark, notice) = outcome(&answer, "", |id| self.seat.output.id(id));
                     self.seat.output.note(mark, &notice);
                 }

@@ -340,7 +340,7 @@ mod tests {
         let failure =
             Failure::from(ClientError::StartFailed { code: ErrorCode::ConfigInvalid, message, log });
         assert_eq!(failure.exit(), Exit::Unreachable);
-        assert_eq!(failure.lines()[0], "error[PLY-1301]: the daemon did not start, unknown key `modle`");
+        assert_eq!(failure.lines()[0], "error[PLY-1301]: the daemon did not start: unknown key `modle`");
         assert_eq!(failure.lines()[4], "    line 3: nonsense");
     }
 

@@ -34,7 +34,7 @@ pub enum ClientError {
         state_dir: PathBuf,
     },
     /// The daemon was started, or should have been, and does not serve.
-    #[error("the daemon did not start, {message}")]
+    #[error("the daemon did not start: {message}")]
     StartFailed {
         /// The daemon's own code, else `DaemonStartFailed`.
         code: ErrorCode,

@@ -70,7 +70,7 @@ fn details(text: &mut String, plan: &CommandPlan) {
     if plan.hosts.is_empty() {
         tell("network", "none");
     }
-    tell("environment", &plan.environment.join(" "));
+    tell("variables", &plan.environment.join(" "));
 }
 
 /// Returns the line that a shell is handed, as it is, and its commands as far as they can be read; empty for other commands.

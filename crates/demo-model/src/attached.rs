@@ -22,8 +22,16 @@ pub(super) fn attached(request: &ModelRequest) -> &[RenderedAttachment] {
 pub(super) fn naming_attached(input: &str) -> String {
     const POINTING: [&str; 4] = ["these ", "those ", "this ", "that "];
     const NAMED: [&str; 6] = ["files", "file", "documents", "document", "pictures", "images"];
+    // A file may be the one of the folder; a picture is the one that was sent.
+    const PICTURES: [(&str, &str); 4] =
+        [("picture", "picture"), ("image", "image"), ("photo", "picture"), ("screenshot", "picture")];
+    let pictures =
+        PICTURES.iter().flat_map(|picture| ["the ", "this ", "that "].map(|pointing| (pointing, picture)));
+    let input = pictures.fold(input.to_owned(), |input, (pointing, (word, said))| {
+        input.replace(&format!("{pointing}{word}"), &format!("the attached {said}"))
+    });
     let pointed = POINTING.iter().flat_map(|pointing| NAMED.iter().map(move |named| (pointing, named)));
-    pointed.fold(input.to_owned(), |input, (pointing, named)| {
+    pointed.fold(input, |input, (pointing, named)| {
         input.replace(&format!("{pointing}{named}"), &format!("the attached {named}"))
     })
 }

@@ -75,8 +75,17 @@ pub(super) fn describe(finding: &ToolFinding) -> String {
         "write_file" | "edit_file" | "apply_patch" => done(&finding.text),
         "memory_write" | "memory_search" | "session_search" => clip(&finding.text, PARAGRAPH_CHARS_MAX),
         "ask_user" => format!("You answered: {}", clip(&finding.text, PARAGRAPH_CHARS_MAX)),
-        tool => format!("The tool `{tool}` succeeded{of}: {}", clip(&finding.text, PARAGRAPH_CHARS_MAX)),
+        tool => format!(
+            "The tool `{tool}` succeeded{of}: {}",
+            clip(&without_delimiters(&finding.text), PARAGRAPH_CHARS_MAX)
+        ),
     }
+}
+
+/// Returns what a server said without the delimiters around it, which are for models.
+fn without_delimiters(text: &str) -> String {
+    let is_delimiter = |line: &str| line.starts_with("<fetched-") || line.starts_with("</fetched-");
+    text.lines().filter(|line| !is_delimiter(line)).collect::<Vec<_>>().join("\n")
 }
 
 /// Says what to type where a server wants to know who asks.
@@ -151,7 +160,7 @@ pub(super) fn show(finding: &ToolFinding, view: AnswerView) -> String {
                 format!("{path}{note}:\n\n{}", fenced(text))
             }
         },
-        (AnswerView::Whole, "http_fetch") => whole(&finding.text).0,
+        (AnswerView::Whole, "http_fetch") => whole(&without_delimiters(&finding.text)).0,
         (AnswerView::Last(count), "read_file") if note.is_none() => {
             let count = usize::try_from(count).unwrap_or(usize::MAX);
             let lines: Vec<&str> = text.lines().collect();

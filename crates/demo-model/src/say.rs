@@ -259,8 +259,22 @@ pub(super) fn cannot_do(lack: MissingAbility, typed: &str) -> String {
 
 /// Says what was not understood.
 pub(super) fn unclear(words: &str) -> String {
+    let reference = words.split_whitespace().find_map(bare_reference);
+    let hint = reference
+        .map(|path| format!(" To show me a file, write @file:{}", clipped(path)))
+        .unwrap_or_default();
     let words = clipped(words);
-    if words.contains('"') { format!("{UNCLEAR}: {words}") } else { format!("{UNCLEAR} \"{words}\".") }
+    if words.contains('"') {
+        format!("{UNCLEAR}: {words}{hint}")
+    } else {
+        format!("{UNCLEAR} \"{words}\".{hint}")
+    }
+}
+
+/// Returns the path of a word such as `@src/a.py`, which lacks the kind of a reference.
+fn bare_reference(word: &str) -> Option<&str> {
+    let path = word.strip_prefix('@')?.trim_end_matches(['.', ',', '?', '!']);
+    (path.contains(['/', '.']) && !path.contains([':', '@'])).then_some(path)
 }
 
 /// Names the part of an input that cannot be done.
@@ -316,4 +330,17 @@ pub(super) fn introduction(offered: impl Fn(ToolAbility) -> bool) -> String {
          the configuration file names me, that variable counts after `palyra model use --unset`.",
     );
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reference_without_its_kind_has_the_way_to_write_it() {
+        assert!(unclear("explain @src/basket.py").ends_with(" To show me a file, write @file:src/basket.py"));
+        for words in ["explain @file:a.py", "ask @ann", "explain it"] {
+            assert!(!unclear(words).contains("To show me"), "{words}");
+        }
+    }
 }

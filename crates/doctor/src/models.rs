@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use palyra_client::{AskProviders, Client};
 use palyra_explain::missing_key;
-use palyra_screen_text::clean_line;
+use palyra_screen_text::{clean_line, count};
 use palyra_wire::v1;
 
 use crate::{ERROR, OK, WARNING, check};
@@ -47,8 +47,11 @@ fn answers(listed: &v1::ListModelsResponse) -> Vec<v1::Check> {
         .collect();
     if checks.is_empty() {
         let others = listed.models.iter().filter(|model| !model.model.starts_with(BUILT_IN)).count();
-        let found =
-            if others == 0 { "the built-in one".to_owned() } else { format!("{others} answered for") };
+        let found = if others == 0 {
+            "the built-in one".to_owned()
+        } else {
+            format!("{} of servers that answer", count(others as u64, "model"))
+        };
         checks.push(check("models", OK, found, ""));
     }
     checks

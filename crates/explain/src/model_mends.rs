@@ -64,7 +64,10 @@ pub fn mend_of_try(code: ErrorCode) -> &'static str {
         ErrorCode::ModelPermanent => {
             "check --model and --base-url, which often ends in /v1, then give the same command again"
         }
-        ErrorCode::ModelMalformed => "check --base-url and --format, then give the same command again",
+        ErrorCode::ModelMalformed => {
+            "the address does not lead to a model server that speaks this format: check --base-url and --format, then \
+             give the same command again"
+        }
         ErrorCode::ModelQuota => "raise the quota at the provider, then give the same command again",
         _ => "give the same command again in a while",
     }
@@ -117,6 +120,35 @@ pub fn missing_key(message: &str) -> Option<MissingKey<'_>> {
         !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || ['_', '-'].contains(&c))
     };
     (is_key && is_plain(server) && is_plain(variable)).then_some(MissingKey { server, variable })
+}
+
+/// Says how a daemon gets the key of a server that is not its default one: its other models work, so it is not stopped.
+#[must_use]
+pub fn keyless_notice(why: &str, is_set: impl Fn(&str) -> bool) -> String {
+    let mend = match missing_key(why) {
+        Some(missing) if is_set(missing.variable) => format!(
+            "`palyra admin stop` lets your next command start a daemon of this environment, where {} is set",
+            missing.variable
+        ),
+        Some(missing) => missing.mend(""),
+        None => "`palyra admin stop` lets the next start try again".to_owned(),
+    };
+    format!("the running daemon cannot ask it: {why}; {mend}")
+}
+
+/// Says that a daemon was stopped, why, and what starts the next one.
+#[must_use]
+pub fn stopped_notice(mistake: &str) -> String {
+    let next = "your next command here starts one with this environment";
+    match missing_key(mistake) {
+        Some(missing) => format!(
+            "the running daemon was stopped, because {0} is not set in its environment; {next}, where {0} is set",
+            missing.variable
+        ),
+        None => {
+            format!("the running daemon was stopped, because it could not use the file: {mistake}; {next}")
+        }
+    }
 }
 
 /// Says that a server does not list a model, and which ones it has; `None` where it lists the model, or none at all.
@@ -230,5 +262,27 @@ mod tests {
         assert!(mend_of_demo(message, "demo/demo").unwrap().contains("`palyra model add`"));
         assert_eq!((mend_of_demo(message, "a/b"), mend_of_demo("busy", "demo/demo")), (None, None));
         assert!(vault_key_untested("my", "b c").contains("`palyra model test 'my/b c'`"));
+    }
+
+    const LACKS: &str = "PLY-3001: no key for `x`: `X_KEY` is not set in the daemon's environment, set it";
+
+    #[test]
+    fn a_daemon_that_was_stopped_is_said_to_be_stopped_without_its_error() {
+        assert_eq!(
+            stopped_notice(LACKS),
+            "the running daemon was stopped, because X_KEY is not set in its environment; your next \
+             command here starts one with this environment, where X_KEY is set"
+        );
+        let other = stopped_notice("unknown key `modle`");
+        assert!(other.contains("unknown key `modle`; your next command"), "{other}");
+    }
+
+    #[test]
+    fn a_key_that_a_daemon_lacks_has_a_way_to_it() {
+        let unset = keyless_notice(LACKS, |_| false);
+        assert!(unset.contains("in a shell where X_KEY is exported"), "{unset}");
+        let set = keyless_notice(LACKS, |name| name == "X_KEY");
+        assert!(set.contains("`palyra admin stop` lets your next command"), "{set}");
+        assert!(set.contains("where X_KEY is set"), "{set}");
     }
 }

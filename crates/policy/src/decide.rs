@@ -241,6 +241,9 @@ fn decided(
     {
         explanation.push_str(&format!("; the risk is critical, because {why}"));
     }
+    if judged.judgement.verdict == ToolVerdict::Ask {
+        explanation.push_str(&each_time_text(snapshot, &judged.judgement.policies));
+    }
     if let Some(posture) = judged.request.posture_text() {
         explanation.push_str(&format!("; posture: {posture}"));
     }
@@ -347,6 +350,18 @@ fn forbidden_mend(policies: &[String], tool: &ToolSpec) -> Option<&'static str> 
             "no program may name `.git`: leave it out of the line; `read_file` reads a file in it, and the `git` tool \
              shows status, log and diff",
         )
+}
+
+/// Names the policies whose question no grant and no standing setting answers.
+fn each_time_text(snapshot: &ToolCallPolicySnapshot, ids: &[String]) -> String {
+    let policies = snapshot.policies();
+    let asks = |id: &&String| !policies.terms(std::slice::from_ref(*id)).or_default().is_plain();
+    let named: Vec<String> = ids.iter().filter(asks).map(|id| format!("`{id}`")).collect();
+    match named.as_slice() {
+        [] => String::new(),
+        [one] => format!("; the rule {one} asks each time"),
+        more => format!("; the rules {} ask each time", more.join(" and ")),
+    }
 }
 
 /// Says which folders are read-only for a program, and by which policies.

@@ -370,6 +370,15 @@ pub fn repeated(before: &v1::Approval, answer: &v1::ResolveApprovalResponse) -> 
         .then(|| format!("it was already {}; nothing changed", decision(now)))
 }
 
+/// Returns whether the tape of the run says itself what became of an answer that did not count.
+pub fn is_said_by_tape(answer: &v1::ResolveApprovalResponse) -> bool {
+    let decided_by_rules = answer
+        .approval
+        .as_ref()
+        .is_some_and(|approval| approval.decided_by.is_empty() && !approval.note.is_empty());
+    answer.counted || (decided_by_rules && answer.asked_again_as.is_empty())
+}
+
 /// Returns what became of an answer, for a call in a folder where that is known; `shown` is an id as messages show it.
 pub fn outcome(
     answer: &v1::ResolveApprovalResponse,

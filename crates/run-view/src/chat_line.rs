@@ -16,11 +16,11 @@ const COMMANDS: [(&str, &str, &str); 17] = [
     ("/steer", "TEXT", "tell the active run something for its next step"),
     ("/interrupt", "TEXT", "cancel the active run and say this; so does !TEXT"),
     ("/cancel", "", "cancel the active run; Ctrl-C does too, and twice leaves"),
-    ("/reset", "", "begin a fresh context; nothing is deleted"),
+    ("/reset", "", "begin a fresh context, as /new does; nothing is deleted"),
     ("/compact", "", "sum up the older part, so that more of the window is left"),
     ("/recall", "on|off|inherit", "whether runs here begin with items of memory that fit"),
     ("/undo", "[RUN]", "take back the changes of files by the last run, or by RUN"),
-    ("/branch", "[SEQ|here]", "go on in a new session from an entry; alone, list entries"),
+    ("/branch", "[NUMBER]", "go on from an entry, here or RUN@NUMBER; alone, list them"),
     ("/sessions", "[NAME]", "the latest sessions; go on in one, or search for a word"),
     ("/quit", "", "leave; Ctrl-D does too, and an active run goes on"),
     ("", "", "other lines answer an open question, or go to the model after an active run"),
@@ -41,6 +41,19 @@ const SHELL_FORMS: [(&str, &str); 13] = [
     ("runs steer", "/steer"),
     ("model", "/model"),
     ("status", "/status"),
+];
+
+/// Commands that a chat does not have, and the command line of `palyra` that is for it.
+const IN_SHELL: [(&str, &str); 9] = [
+    ("/memory", "palyra memory"),
+    ("/budget", "palyra budget"),
+    ("/usage", "palyra usage"),
+    ("/erase", "palyra journal erase"),
+    ("/runs", "palyra runs list"),
+    ("/tools", "palyra tools list"),
+    ("/policy", "palyra policy show"),
+    ("/doctor", "palyra doctor"),
+    ("/config", "palyra config show"),
 ];
 
 /// What a typed line means.
@@ -163,6 +176,11 @@ pub fn chat_command_of(verb: &str) -> Option<(&'static str, &'static str)> {
     COMMANDS.iter().find(|(command, ..)| command == wanted).map(|(command, _, what)| (*command, *what))
 }
 
+/// Returns the command line of `palyra` that does what a command would do which a chat does not have.
+pub fn shell_command_of(typed: &str) -> Option<&'static str> {
+    IN_SHELL.iter().find(|(command, _)| *command == typed).map(|(_, line)| *line)
+}
+
 /// Returns the command that is most like one that does not exist.
 pub fn nearest_chat_command(typed: &str) -> Option<&'static str> {
     nearest_name(typed, COMMANDS.iter().map(|(word, ..)| *word).filter(|word| !word.is_empty()))
@@ -281,5 +299,10 @@ mod tests {
     fn a_command_that_does_not_exist_has_its_nearest_one() {
         assert_eq!(nearest_chat_command("/session"), Some("/sessions"));
         assert_eq!(nearest_chat_command("/xyzzy"), None);
+        assert_eq!(shell_command_of("/erase"), Some("palyra journal erase"));
+        assert_eq!(shell_command_of("/xyzzy"), None);
+        for (command, _) in IN_SHELL {
+            assert_eq!(read_chat_line(command), ChatLine::Unknown(command));
+        }
     }
 }

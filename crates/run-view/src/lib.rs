@@ -9,6 +9,7 @@ mod approval;
 mod approval_row;
 mod attach_line;
 mod chat_line;
+mod chosen_model;
 mod agent_lines;
 mod compaction_view;
 mod difference_line;
@@ -45,8 +46,8 @@ pub use acting_run::instead_of_last;
 pub use agent_lines::agent_lines;
 pub use answer::{AnswerForm, GrantSession, OfferScope, SessionOffer, TypedAnswer, is_risky};
 pub use approval::{
-    PreviewDetail, answered_question, approval_state_name, call_line, changes, decider, outcome, question,
-    repeated, short_folder, summary, time_left,
+    PreviewDetail, answered_question, approval_state_name, call_line, changes, decider, is_said_by_tape,
+    outcome, question, repeated, short_folder, summary, time_left,
 };
 pub use approval_row::{approval_row, time_to_answer, who_decides};
 pub use attach_line::attached_files;
@@ -54,8 +55,9 @@ pub use budget_rows::budget_rows;
 pub use budget_words::{BudgetWords, budget_amount, budget_request};
 pub use chat_line::{
     ChatLine, chat_command_of, chat_command_rest, chat_help, nearest_chat_command, read_chat_line,
-    suggest_in_chat,
+    shell_command_of, suggest_in_chat,
 };
+pub use chosen_model::chosen_model;
 pub use compaction_view::{compaction_lines, compaction_note};
 pub use deferred_output::DeferredOutput;
 pub use difference_line::difference_line;
@@ -74,9 +76,9 @@ pub use posture_line::posture_line;
 pub use project_rules::{accepted_digest, accepted_file_lines, project_file_lines};
 pub use queued_input::queued_input;
 pub use recall_words::{recall_note, recall_switch_of};
-pub use reference_rows::{reference_notes, reference_row};
+pub use reference_rows::{reference_notes, reference_row, unknown_reference};
 pub use run_view::{EchoMode, RunView, ShownLine, TextFlow, how_to_resolve};
-pub use search_match::SearchMatch;
+pub use search_match::{SearchMatch, no_session_note};
 pub use session_lines::session_lines;
 pub use tape_view::used_by_run;
 pub use times::{age, date, typed_time};

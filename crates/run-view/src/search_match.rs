@@ -8,6 +8,8 @@ use palyra_wire::v1;
 use crate::age;
 
 const INPUT_CHARS_MAX: usize = 60;
+/// Characters of an id that are enough to name a session.
+const ID_CHARS_MIN: usize = 4;
 
 /// An input that a search found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,5 +45,29 @@ impl SearchMatch {
             age(run.created),
             short_id(&run.run_id)
         )
+    }
+}
+
+/// Says that no session has a name, or a text in its title or inputs.
+pub fn no_session_note(text: &str) -> String {
+    let is_part = text.len() < ID_CHARS_MIN && text.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let part = if is_part { "; of an id, at least 4 characters are needed" } else { "" };
+    let text = clean_line(text, INPUT_CHARS_MAX);
+    format!(
+        "no session is named `{text}`, or has it in its title or inputs{part}; answers are not searched, and /sessions \
+         lists the latest"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_of_an_id_that_is_too_short_is_said_to_be_so() {
+        for (text, is_short) in [("RDG", true), ("r1", true), ("RDGA", false), ("a b", false)] {
+            let message = no_session_note(text);
+            assert_eq!(message.contains("at least 4 characters"), is_short, "{message}");
+        }
     }
 }

@@ -99,19 +99,24 @@ impl ProseRows {
         }
     }
 
-    /// Takes the next character of program text, which is broken where the row ends and nowhere else.
+    /// Takes the next character of program text, which keeps its indentation and is broken between words where there are
+    /// blanks.
     pub(crate) fn verbatim(&mut self, c: char, frame: RowFrame<'_>) {
+        if self.has_words {
+            return self.character(c, TextStyle::CODE, frame);
+        }
         let mark = frame.mark_columns();
         let blanks = TAB_COLUMNS - self.column.saturating_sub(mark) % TAB_COLUMNS;
         let count = if c == '\t' { blanks.min(frame.width.columns() - mark) } else { 1 };
         let is_blank = matches!(c, ' ' | '\t');
+        if !is_blank {
+            self.has_words = true;
+            return self.character(c, TextStyle::CODE, frame);
+        }
         for _ in 0..count {
-            self.put(if is_blank { ' ' } else { c }, TextStyle::CODE, frame);
+            self.put(' ', TextStyle::CODE, frame);
         }
-        self.has_words |= !is_blank;
-        if !self.has_words {
-            self.hang.push_str(&" ".repeat(count));
-        }
+        self.hang.push_str(&" ".repeat(count));
     }
 
     /// Ends the line.

@@ -13,6 +13,8 @@ pub const TOOL_MARK: &str = "┊ ";
 const INDENT: &str = "  ";
 /// The prefixes of our own lines.
 const SIGNS: [&str; 5] = ["· ", "✓ ", "✗ ", "! ", "? "];
+/// Words that stay with the number before them.
+const UNITS: [&str; 10] = ["ms", "s", "min", "h", "d", "B", "KiB", "MiB", "GiB", "%"];
 const TAB_COLUMNS: usize = 8;
 const COLUMNS_MIN: usize = 8;
 
@@ -172,11 +174,18 @@ fn rows_of(line: &str, width: RowWidth, skipped: impl Fn(&str) -> usize) -> Stri
         }
         rows.push(c);
         column += columns;
-        if c == ' ' && column > indent {
+        if c == ' ' && column > indent && !is_before_unit(&line, at) {
             blank = Some((rows.len(), column));
         }
     }
     rows
+}
+
+/// Returns whether the blank at a place is between a number and its unit.
+fn is_before_unit(line: &str, at: usize) -> bool {
+    let next = line[at..].split_whitespace().next().unwrap_or_default();
+    let unit = next.trim_end_matches([',', ';', ':', '.', ')']);
+    line[..at].ends_with(|c: char| c.is_ascii_digit()) && line[at..].starts_with(' ') && UNITS.contains(&unit)
 }
 
 /// Returns the column that the words of a line begin in: behind its blanks and its sign, or behind its name where that

@@ -39,7 +39,13 @@ const LEFT_OUT_FIRST: [(&str, &str); 15] = [
 const WHOLE: [&str; 4] = ["MODEL", "SECRET", "TIME", "ENTRY"];
 /// The first and the last column of tables whose last column goes on in rows of its own, below the row that it does not fit
 /// into: what it says is to be read. An empty name is that of each first column.
-const WRAPPED: [(&str, &str); 4] = [("", "NOTE"), ("APPROVAL", "CALL"), ("ID", "TEXT"), ("SECRET", "HOSTS")];
+const WRAPPED: [(&str, &str); 5] =
+    [("", "NOTE"), ("APPROVAL", "CALL"), ("ID", "TEXT"), ("SECRET", "HOSTS"), ("TOOL", "WHAT IT DOES")];
+/// The first columns of tables that are lists on a narrow screen where they do not fit: a row is its first cell, and below
+/// it each other cell behind the name of its column.
+const LISTS: [&str; 2] = ["BUDGET", "REFERENCE"];
+/// A screen with fewer columns is a narrow one.
+const NARROW_COLUMNS: usize = 60;
 const WRAPPED_CHARS_MAX: usize = 400;
 const WRAPPED_INDENT: usize = 4;
 /// The column that says what became of something, and perhaps by whom.
@@ -63,8 +69,11 @@ pub fn table<const N: usize>(
     let cells = |row: [String; N]| (0..N).map(|column| clean_line(&row[column], cap(column))).collect();
     let head: TableRow = head.map(str::to_owned).into();
     let mut rows: Vec<TableRow> = std::iter::once(head).chain(rows.into_iter().map(cells)).collect();
-    if columns_max.is_some_and(|columns| too_wide(&widths(&rows), columns)) {
+    if let Some(columns) = columns_max.filter(|columns| too_wide(&widths(&rows), *columns)) {
         shorten_ids(&mut rows);
+        if columns < NARROW_COLUMNS && LISTS.contains(&rows[0][0].as_str()) {
+            return as_list(&rows, columns);
+        }
     }
     if let Some(columns) = columns_max {
         leave_out(&mut rows, columns);
@@ -88,6 +97,21 @@ pub fn table<const N: usize>(
             }
             _ => lines.push(line(row, &widths, cut_at)),
         }
+    }
+    lines
+}
+
+/// Returns rows as a list: the first cell, and below it the others, each behind the name of its column.
+fn as_list(rows: &[TableRow], columns: usize) -> Vec<String> {
+    let width = RowWidth::new(columns, AmbiguousWidth::Narrow);
+    let mut lines = Vec::new();
+    for row in &rows[1..] {
+        let named = rows[0].iter().zip(row).skip(1).filter(|(_, cell)| !cell.is_empty());
+        let named: Vec<String> =
+            named.map(|(head, cell)| format!("{} {cell}", head.to_lowercase())).collect();
+        let below = format!("{}{}", " ".repeat(WRAPPED_INDENT), named.join("; "));
+        lines.push(cut(&row[0], columns));
+        lines.extend(indented_rows(&below, width).lines().map(|line| line.trim_end().to_owned()));
     }
     lines
 }
@@ -208,146 +232,4 @@ fn cut(line: &str, columns_max: usize) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn columns_line_up_and_stay_on_one_line() {
-        let rows = vec![["a".to_owned(), "first\nsecond".to_owned()], ["long one".to_owned(), String::new()]];
-        let lines = table(["NAME", "TEXT"], rows.clone(), None);
-        assert_eq!(lines, ["NAME      TEXT", "a         first second", "long one"]);
-        assert_eq!(table(["NAME", "TEXT"], rows, Some(12))[1], "a       fir…");
-    }
-
-    #[test]
-    fn a_narrow_table_is_cut_before_its_last_column() {
-        let row = |cells: [&str; 5]| cells.map(str::to_owned);
-        let head = ["APPROVAL", "STATE", "RISK", "AGE", "CALL"];
-        let rows = vec![
-            row(["9G5FAV", "waits, 23h left", "medium", "3m", "write_file: creates `src/app.py`"]),
-            row(["01ARZ3NDEKTSV4RRFFQ69G5FAX", "denied", "high", "2h", "run_command: make test"]),
-            row(["9G5FAZ", "approved by you", "low", "2h", "run_command: make"]),
-        ];
-        assert_eq!(
-            table(head, rows.clone(), Some(80)),
-            [
-                "APPROVAL  STATE            RISK    AGE  CALL",
-                "9G5FAV    waits, 23h left  medium  3m   write_file: creates `src/app.py`",
-                "9G5FAX    denied           high    2h   run_command: make test",
-                "9G5FAZ    approved by you  low     2h   run_command: make",
-            ]
-        );
-        assert_eq!(
-            table(head, rows.clone(), Some(40)),
-            [
-                "APPROVAL  STATE            CALL",
-                "9G5FAV    waits, 23h left",
-                "    write_file: creates `src/app.py`",
-                "9G5FAX    denied",
-                "    run_command: make test",
-                "9G5FAZ    approved by you",
-                "    run_command: make",
-            ]
-        );
-        for columns in 12..90 {
-            let lines = table(head, rows.clone(), Some(columns));
-            assert!(lines.iter().all(|line| line.width() <= columns), "{columns}: {lines:?}");
-        }
-    }
-
-    #[test]
-    fn a_narrow_table_leaves_out_what_matters_less_than_the_last_column() {
-        let row = |cells: [&str; 5]| cells.map(str::to_owned);
-        let head = ["RUN", "STATE", "AGE", "TURNS", "INPUT"];
-        let rows = vec![
-            row(["9G5FAV", "done", "3m", "2", "change depot to warehouse"]),
-            row(["9G5FAX", "failed (turn_limit)", "2h", "12", "change all prices in shop.toml"]),
-        ];
-        assert_eq!(
-            table(head, rows.clone(), Some(40)),
-            [
-                "RUN     STATE       INPUT",
-                "9G5FAV  done        change depot to war…",
-                "9G5FAX  failed (t…  change all prices i…",
-            ]
-        );
-        assert!(table(head, rows, Some(80))[0].contains("TURNS"));
-    }
-
-    #[test]
-    fn a_narrow_table_of_entries_keeps_the_time_and_the_whole_kind() {
-        let row = |cells: [&str; 6]| cells.map(str::to_owned);
-        let head = ["SEQ", "TIME", "RUN", "BY", "LEAF", "ENTRY"];
-        let time = "2026-11-28T18:12:24Z";
-        let rows = vec![
-            row(["1173", time, "D4GYET:12", "", "c0bfa2201e834a5b", "model_attempt_abandoned"]),
-            row(["1174", time, "", "you unix_socket", "ad3c0bfa2201e834", "approval_resolved"]),
-        ];
-        let wide = table(head, rows.clone(), Some(120));
-        assert!(wide[2].ends_with("  you unix_socket  ad3c0bfa2201e834  approval_resolved"), "{wide:?}");
-        let narrower = table(head, rows.clone(), Some(80));
-        assert!(narrower[2].ends_with("  you unix_socket  approval_resolved"), "{narrower:?}");
-        assert_eq!(
-            table(head, rows.clone(), Some(54))[1],
-            "1173  2026-11-28T18:12:24Z  model_attempt_abandoned"
-        );
-        // Narrower than these, the terminal wraps them.
-        assert_eq!(table(head, rows, Some(40))[2], "1174  2026-11-28T18:12:24Z  approval_resolved");
-    }
-
-    #[test]
-    fn a_name_that_is_typed_is_never_cut() {
-        let row = |cells: [&str; 4]| cells.map(str::to_owned);
-        let head = ["", "MODEL", "WINDOW", "NOTE"];
-        let note = "built in, offline, deterministic; understands a few plain sentences";
-        let rows = vec![
-            row(["*", "mine/scripted-1-instruct", "32768", ""]),
-            row(["", "demo/demo", "1000000", note]),
-        ];
-        for columns in 8..100 {
-            let lines = table(head, rows.clone(), Some(columns));
-            assert!(lines[1].contains("mine/scripted-1-instruct"), "{columns}: {lines:?}");
-            // A note that does not fit goes on below.
-            let words = lines.join(" ");
-            let words: Vec<&str> = words.split_whitespace().collect();
-            assert!(
-                words.ends_with(&note.split(' ').collect::<Vec<_>>()) || columns < 24,
-                "{columns}: {lines:?}"
-            );
-            let most = columns.max("*  mine/scripted-1-instruct".len());
-            assert!(lines.iter().all(|line| line.width() <= most), "{columns}: {lines:?}");
-        }
-        let narrow = table(head, rows.clone(), Some(40));
-        assert_eq!(
-            narrow,
-            [
-                "   MODEL                     NOTE",
-                "*  mine/scripted-1-instruct",
-                "   demo/demo",
-                "    built in, offline, deterministic;",
-                "    understands a few plain sentences",
-            ]
-        );
-        assert!(table(head, rows, Some(80))[0].contains("WINDOW"));
-    }
-
-    #[test]
-    fn a_narrow_table_of_secrets_keeps_their_names_and_hosts() {
-        let head = ["SECRET", "VERSION", "AS", "CHANGED", "PRINCIPALS", "HOSTS"];
-        let row = ["shopkey", "1", "bearer", "2026-11-28", "owner", "localhost:8443"].map(str::to_owned);
-        let several =
-            ["forge", "1", "bearer", "2026-11-28", "owner", "api.forge.example:8443 localhost:8080"];
-        let narrow = table(head, vec![row, several.map(str::to_owned)], Some(40));
-        assert_eq!(narrow[1], "shopkey  owner       localhost:8443");
-        assert_eq!(narrow[2].trim_end(), "forge    owner");
-        assert_eq!(narrow[3..], ["    api.forge.example:8443", "    localhost:8080"]);
-    }
-
-    #[test]
-    fn wide_characters_take_two_columns() {
-        let rows = vec![["灯り".to_owned(), "x".to_owned()], ["ab".to_owned(), "y".to_owned()]];
-        assert_eq!(table(["N", "T"], rows, None), ["N     T", "灯り  x", "ab    y"]);
-        assert_eq!(cut("灯りの箱", 6), "灯り…");
-        assert_eq!(cut("灯りの箱", 8), "灯りの箱");
-    }
-}
+mod tests;

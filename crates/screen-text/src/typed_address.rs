@@ -21,6 +21,21 @@ pub fn addresses(typed: &str) -> Vec<String> {
     }
 }
 
+/// Returns whether a text may be the name of a server of models.
+#[must_use]
+pub fn is_server_name(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
+}
+
+/// Returns the name of a server that is most like a text; `None` where nothing of the text can be in one.
+#[must_use]
+pub fn server_name_like(text: &str) -> Option<String> {
+    let lower = text.to_lowercase();
+    let parts = lower.split(|c: char| !c.is_ascii_lowercase() && !c.is_ascii_digit());
+    let name = parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("-");
+    is_server_name(&name).then_some(name)
+}
+
 /// How far away a host is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum HostReach {

@@ -140,6 +140,8 @@ struct Streams {
     ambiguous: AmbiguousWidth,
     /// The last line of standard output is open.
     line_open: bool,
+    /// Whether the prompt that was drawn last has several rows.
+    prompt_wraps: bool,
     /// A progress line is on standard error.
     progress: bool,
     /// A program reads standard output and may write to the terminal of standard error at any time.
@@ -167,6 +169,7 @@ impl Output {
             markdown: Markdown::default(),
             ambiguous: AmbiguousWidth::of(|name| std::env::var(name).ok()),
             line_open: false,
+            prompt_wraps: false,
             progress: false,
             piped_out: false,
         };
@@ -406,15 +409,20 @@ impl Output {
             let _ = write!(streams.err.writer, "{prompt}");
             let _ = streams.err.writer.flush();
             streams.line_open = true;
+            streams.prompt_wraps = prompt.contains('\n');
         }
     }
 
-    /// Shows behind a prompt that its answer can be typed.
+    /// Shows behind a prompt that its answer can be typed elsewhere.
     pub fn mark_prompt(&self) {
+        self.lock().mark_prompt(" ");
+    }
+
+    /// Shows that the answer to a prompt can be typed here: behind it, or in a row of its own where it has several.
+    pub fn mark_answer_row(&self) {
         let mut streams = self.lock();
-        if streams.err.kind.is_terminal() && streams.line_open {
-            let _ = write!(streams.err.writer, " ").and_then(|()| streams.err.writer.flush());
-        }
+        let mark = if streams.prompt_wraps { " \n? " } else { " " };
+        streams.mark_prompt(mark);
     }
 
     /// Begins a new line where one is open.
@@ -586,6 +594,12 @@ impl Streams {
         let frame = self.frame();
         let rows = self.markdown.flush(frame);
         self.write_text(&rows)
+    }
+
+    fn mark_prompt(&mut self, mark: &str) {
+        if self.err.kind.is_terminal() && self.line_open {
+            let _ = write!(self.err.writer, "{mark}").and_then(|()| self.err.writer.flush());
+        }
     }
 
     /// Takes note that the open line ends; returns whether there was one.

@@ -319,7 +319,8 @@ impl<'a> TerminalPrompt<'a> {
                     }
                     output.prompt(text);
                 }
-                GateAction::Mark => output.mark_prompt(),
+                GateAction::Mark if self.reading == ReadingMode::Elsewhere => output.mark_prompt(),
+                GateAction::Mark => output.mark_answer_row(),
             }
         }
         Ok(())

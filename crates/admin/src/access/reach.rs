@@ -94,7 +94,7 @@ impl AccessHandle {
         };
         let surfaces: Vec<String> = self.reach().into_iter().map(of_surface).collect();
         let found = if surfaces.is_empty() {
-            "no open stream reaches a person who may approve (a chat at its prompt has none, `palyra approve watch` has)".to_owned()
+            "no program is open that shows new questions to a person who may approve them (`palyra approve watch` does, a chat at its prompt does not)".to_owned()
         } else {
             surfaces.join(", ")
         };

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use palyra_types::approval::{
-    ApprovalPromptRecord, ApprovalRecord, ApprovalRequested, ApprovalResolved, ApprovalState, ApprovalVoted,
-    ApproverSet, ArgumentRule, ArgumentShape, GrantScope, StoredGrant, StoredGrantRecord,
+    ApprovalPromptRecord, ApprovalRecord, ApprovalRequested, ApprovalResolved, ApprovalState, ApprovalTerms,
+    ApprovalVoted, ApproverSet, ArgumentRule, ArgumentShape, GrantScope, StoredGrant, StoredGrantRecord,
 };
 use palyra_types::effect::{EffectRecord, EffectResolution, EffectState, UndoResult, UndoneFile};
 use palyra_types::{Content, PrincipalId, Redacted};
@@ -20,7 +20,7 @@ pub(super) fn requested(requested: &ApprovalRequested) -> v1::ApprovalRequested 
         approval_id: requested.approval.to_string(),
         effect_id: requested.effect.0,
         risk: names::risk(requested.risk),
-        prompt: Some(prompt(&requested.prompt)),
+        prompt: Some(prompt(&requested.prompt, &requested.terms)),
         expires: requested.expires.and_then(timestamp),
         needed: requested.terms.needed,
         separation: names::separation(requested.terms.separation),
@@ -66,7 +66,7 @@ pub(crate) fn approval(record: &ApprovalRecord) -> v1::Approval {
         expires: record.expires.and_then(timestamp),
         decided: record.decided.and_then(timestamp),
         decided_by: principal(record.decided_by),
-        prompt: Some(prompt(&record.prompt)),
+        prompt: Some(prompt(&record.prompt, &record.terms)),
         note: record.note.expose().clone(),
         decided_by_name: String::new(),
         approvers: record.terms.approvers.iter().flat_map(approvers).collect(),
@@ -198,7 +198,7 @@ fn argument_rule(rule: &ArgumentRule) -> v1::ArgumentRule {
     v1::ArgumentRule { argument: rule.argument.expose().clone(), shape: Some(shape) }
 }
 
-fn prompt(prompt: &ApprovalPromptRecord) -> v1::ApprovalPrompt {
+fn prompt(prompt: &ApprovalPromptRecord, terms: &ApprovalTerms) -> v1::ApprovalPrompt {
     v1::ApprovalPrompt {
         tool: prompt.tool.expose().clone(),
         arguments: prompt.arguments.expose().clone(),
@@ -207,6 +207,7 @@ fn prompt(prompt: &ApprovalPromptRecord) -> v1::ApprovalPrompt {
         reason: prompt.reason.expose().clone(),
         unbound: prompt.unbound.expose().clone(),
         asked_again: prompt.asked_again.expose().clone(),
+        asks_each_time: !terms.is_plain(),
     }
 }
 

@@ -67,6 +67,9 @@ pub(super) fn with_tip(mut error: clap::Error, typed: &[String], unknown: Unknow
         if let Some(word) = typed.first().filter(|_| without_verb) {
             let nearest = suggested(&error, ContextKind::SuggestedSubcommand).pop();
             let swapped = SAFE_VERBS[..FIRST_VERBS].iter().find(|verb| is_swapped(word, verb));
+            // Words of a question: another first letter is more than a slip.
+            let nearest =
+                nearest.filter(|verb| typed.len() == 1 || verb.chars().next() == word.chars().next());
             let nearest = nearest.or_else(|| swapped.map(|verb| (*verb).to_owned()));
             tips.extend(nearest.map(|verb| format!("the nearest verb is '{verb}'")));
             let command = as_question(typed, 1).unwrap_or_else(|| format!("palyra run {}", shell_word(word)));

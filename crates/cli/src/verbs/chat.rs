@@ -33,11 +33,12 @@ use crate::drive::{
 use crate::exit::Exit;
 use crate::failure::Failure;
 use chat_mend::{in_chat, in_chat_out_of_range, is_missing_session};
-use chat_session::ChatSession;
+use chat_session::{ChatSession, check_model};
 use input::Input;
 use palyra_run_view::{
     ChatLine, EchoMode, SearchMatch, age, attached_files, branch_origin, chat_command_of, chat_command_rest,
-    chat_help, instead_of_last, nearest_chat_command, read_chat_line,
+    chat_help, chosen_model, instead_of_last, nearest_chat_command, no_session_note, read_chat_line,
+    shell_command_of,
 };
 use palyra_screen_text::clean_line;
 use palyra_screen_text::shell_word;
@@ -48,6 +49,9 @@ const NAME_CHARS_MAX: usize = 60;
 const SESSIONS_LISTED_MAX: u32 = 10;
 /// More wait in the daemon; these are the ones this chat will show.
 const WAITING_MAX: usize = 256;
+
+/// Said of a line that found no daemon.
+const LINE_UNSENT: &str = "the line was not sent; once that is mended, Up brings it back";
 
 /// Said where nothing waits for an answer.
 const NOTHING_ASKED: &str = "nothing waits for your answer in this chat; in a shell, `palyra approve` asks for all that waits elsewhere";
@@ -67,9 +71,12 @@ pub(crate) struct ChatArgs {
 }
 
 /// Runs the verb.
-pub(crate) async fn run(context: &Context, args: ChatArgs) -> Result<Exit, Failure> {
+pub(crate) async fn run(context: &Context, mut args: ChatArgs) -> Result<Exit, Failure> {
     let workspace_root = workspace_root(context, &args.choice)?;
     let client = context.connect_to_model(args.choice.model.as_deref()).await?;
+    if let Some(model) = &mut args.choice.model {
+        *model = context.waiting("asking the providers", check_model(&client, model)).await?;
+    }
     let selector = match &args.session {
         Some(name) => find_or_make_session(context, &client, name).await?,
         None => find_session(&client, &folder_key(&workspace_root), MissingSession::Create).await?,
@@ -205,7 +212,11 @@ impl Chat<'_> {
 
     /// Carries out line after line.
     async fn until_left(&mut self, mut exit: Exit) -> Result<Exit, Failure> {
-        while let Some(line) = self.input.typed(self.context).await? {
+        loop {
+            let Some(line) = self.input.typed(self.context).await? else {
+                self.say_how_to_return();
+                break;
+            };
             if self.dispatch(&line).await? == LineEffect::Leave {
                 break;
             }
@@ -236,7 +247,7 @@ impl Chat<'_> {
         if typed.asks_daemon()
             && let Err(failure) = self.restore_daemon().await
         {
-            return self.tell(Err(failure));
+            return self.tell_unsent(failure);
         }
         let dispatched = match typed {
             ChatLine::Quit => {
@@ -288,7 +299,7 @@ impl Chat<'_> {
         if typed.asks_daemon()
             && let Err(failure) = self.restore_daemon().await
         {
-            return self.tell(Err(failure));
+            return self.tell_unsent(failure);
         }
         let is_answer = matches!(typed, ChatLine::Say(InputDelivery::Queue, _) | ChatLine::Approve);
         let dispatched = match typed {
@@ -362,7 +373,10 @@ impl Chat<'_> {
                 self.note(NoteKind::Bad, &message);
             }
             ChatLine::Unknown(command) => {
-                let nearest = nearest_chat_command(command).map(|name| format!("did you mean {name}? "));
+                let nearest = match shell_command_of(command) {
+                    Some(line) => Some(format!("in a shell, type `{line}`; ")),
+                    None => nearest_chat_command(command).map(|name| format!("did you mean {name}? ")),
+                };
                 let message = format!(
                     "there is no {command}; {}/help lists commands. To send a line that begins with / to the model, \
                      type a space before it",
@@ -383,7 +397,6 @@ impl Chat<'_> {
     fn tell(&self, outcome: Result<(), Failure>) -> Result<LineEffect, Failure> {
         match outcome {
             Ok(()) => Ok(LineEffect::GoOn),
-            Err(Failure::Client(error)) if error.is_unreachable() => Err(error.into()),
             Err(failure @ Failure::Output(_)) => Err(failure),
             Err(Failure::Usage(message)) => {
                 self.note(NoteKind::Bad, &message);
@@ -395,6 +408,13 @@ impl Chat<'_> {
             }
             Err(failure) => Err(failure),
         }
+    }
+
+    /// A line that found no daemon is typed again once there is one.
+    fn tell_unsent(&self, failure: Failure) -> Result<LineEffect, Failure> {
+        let told = self.tell(Err(failure))?;
+        self.note(NoteKind::Info, LINE_UNSENT);
+        Ok(told)
     }
 
     async fn reset(&mut self) -> Result<(), Failure> {
@@ -444,9 +464,13 @@ impl Chat<'_> {
         if place.is_empty() {
             return self.list_entries().await;
         }
+        let origin = short_id(&self.chat_session.session().await?.session_id);
         let session = self.chat_session.branch(place).await.map_err(in_chat_out_of_range)?;
         let id = short_id(&session.session_id);
-        let message = format!("going on in a branch; `palyra chat --session {id}` comes back to it");
+        let message = format!(
+            "going on in a branch; `palyra chat --session {id}` comes back to it, and `/sessions {origin}` to the \
+             conversation that it left"
+        );
         self.note(NoteKind::Good, &message);
         let run = session.branched_from.unwrap_or_default().run_id;
         note_erased_origin(&self.context.output, &self.chat_session.client, &run).await
@@ -519,11 +543,7 @@ impl Chat<'_> {
     /// Lists the sessions that hold a text which names none.
     async fn search(&mut self, text: &str) -> Result<(), Failure> {
         if self.list_sessions(text).await? == 0 {
-            let text = clean_line(text, NAME_CHARS_MAX);
-            return Err(Failure::Usage(format!(
-                "no session is named `{text}`, or has it in its title or inputs; answers are not searched, and /sessions \
-                 lists the latest"
-            )));
+            return Err(Failure::Usage(no_session_note(text)));
         }
         self.note(NoteKind::Info, "/sessions ID goes on in one of them");
         Ok(())
@@ -553,8 +573,11 @@ impl Chat<'_> {
         let session = self.chat_session.session().await?;
         let models = self.chat_session.models(AskProviders::No).await?;
         let model = self.choice.model.as_ref().or(models.first()).cloned().unwrap_or_default();
-        let message =
-            format!("session {}, {}, model {model}", session.session_id, count(session.runs, "run"));
+        let message = format!(
+            "session {}, {}, model {model}",
+            self.context.output.id(&session.session_id),
+            count(session.runs, "run")
+        );
         self.note(NoteKind::Info, &message);
         for file in &self.files {
             self.note(NoteKind::Info, &format!("goes along with the next input: {}", described(file)));
@@ -575,25 +598,11 @@ impl Chat<'_> {
             }
             return Ok(());
         }
-        // A provider's name means the model of it that is listed, as for `palyra model use`.
-        let listed = models.iter().find(|model| model.split_once('/').is_some_and(|(of, _)| of == name));
-        let name = listed.map_or(name, String::as_str);
-        let Some((provider, _)) = name.split_once('/').filter(|(_, model)| *model != "*") else {
-            return Err(Failure::Usage(format!(
-                "a model is named as provider/model, such as {}; /model lists what the servers name",
-                models[0]
-            )));
-        };
-        if !models.iter().any(|model| model.split('/').next() == Some(provider)) {
-            let provider = clean_line(provider, NAME_CHARS_MAX);
-            return Err(Failure::Usage(format!(
-                "no provider `{provider}` is configured; /model lists what is"
-            )));
-        }
+        let name = chosen_model(name, &models).map_err(Failure::Usage)?;
         // From now on the daemon is used that has this model, also where this environment selects another.
-        self.chat_session.client = self.context.connect_to_model(Some(name)).await?;
-        self.choice.model = Some(name.to_owned());
+        self.chat_session.client = self.context.connect_to_model(Some(&name)).await?;
         self.note(NoteKind::Good, &format!("{name} answers from now on"));
+        self.choice.model = Some(name);
         Ok(())
     }
 
@@ -676,7 +685,7 @@ impl Chat<'_> {
             };
             let (ended, dispatched) = match followed {
                 // The next line may fare better; only what ends the chat is an error.
-                Err(Failure::Client(error)) if !error.is_unreachable() => {
+                Err(Failure::Client(error)) if self.input.is_person() || !error.is_unreachable() => {
                     let failure = self.context.with_mend(Failure::Client(error));
                     failure.show(&self.context.output);
                     (failure.exit(), LineEffect::GoOn)

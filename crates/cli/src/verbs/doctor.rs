@@ -19,6 +19,8 @@ use palyra_terminal::{NoteKind, Output};
 
 /// A daemon that says nothing for so long is reported; a person who asks what is wrong should not have to wait.
 const ANSWERS_WITHIN: Duration = Duration::from_millis(1_500);
+/// On a screen with fewer columns what was found is below the name of its check.
+const NARROW_COLUMNS: usize = 60;
 
 /// Check this installation, and say what to do about what is found.
 #[derive(Debug, clap::Args)]
@@ -92,7 +94,12 @@ fn print(output: &Output, check: &v1::Check) -> Result<(), Failure> {
         CheckLevel::Warning => NoteKind::Doubt,
         CheckLevel::Error | CheckLevel::Unspecified => NoteKind::Bad,
     };
-    output.line(&format!("{} {:<21} {}", mark.sign(), check.name, check.found))?;
+    if output.columns().is_some_and(|columns| columns < NARROW_COLUMNS) {
+        output.line(&format!("{} {}", mark.sign(), check.name))?;
+        output.line(&format!("  {}", check.found))?;
+    } else {
+        output.line(&format!("{} {:<21} {}", mark.sign(), check.name, check.found))?;
+    }
     if check.level() != CheckLevel::Ok && !check.mend.is_empty() {
         output.line(&format!("  {}", check.mend))?;
     }

@@ -335,7 +335,7 @@ async fn show(
     };
     for (name, value) in [
         ("run", run.run_id.clone()),
-        ("session", run.session_id.clone()),
+        ("session", context.output.id(&run.session_id)),
         ("state", standing(&run)),
         ("error", run.error_code.clone()),
         ("input", clean_line(&run.input_preview, 120)),

@@ -91,7 +91,7 @@ async fn a_daemon_that_says_why_it_does_not_start_is_quoted() {
     let error = failure(options).await;
     assert_eq!(error.code(), ErrorCode::ConfigInvalid);
     assert!(error.is_unreachable());
-    assert_eq!(error.to_string(), "the daemon did not start, palyra.toml:3: unknown key");
+    assert_eq!(error.to_string(), "the daemon did not start: palyra.toml:3: unknown key");
 }
 
 #[tokio::test]

@@ -235,6 +235,7 @@ pub(super) fn pending_fixture(text: &str) -> Markup {
 fn pending_with(text: &str) -> v1::Approval {
     let arguments = serde_json::json!({ "argv": [text, "x"], "url": format!("https://{text}") }).to_string();
     let prompt = v1::ApprovalPrompt {
+        asks_each_time: false,
         tool: text.to_owned(),
         arguments,
         summary: text.to_owned(),

@@ -257,6 +257,7 @@ fn talk_is_talk() {
         ("thanks", &["thanks"]),
         ("what is this project about?", &["project"]),
         ("describe this repository", &["project"]),
+        ("describe the attached picture", &["attachments"]),
         ("What does this project do?", &["project"]),
         ("How does this work?", &["abilities"]),
         ("the moon is made of cheese", &["unclear: the moon is made of cheese"]),

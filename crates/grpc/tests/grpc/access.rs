@@ -272,7 +272,7 @@ async fn until_reach(daemon: &TestDaemon, wanted: &str) {
 #[tokio::test]
 async fn the_status_names_surfaces_with_an_open_stream_of_a_person_who_may_approve() {
     let daemon = TestDaemon::start().await;
-    let none = "no open stream reaches a person who may approve (a chat at its prompt has none, `palyra approve watch` has)";
+    let none = "no program is open that shows new questions to a person who may approve them (`palyra approve watch` does, a chat at its prompt does not)";
     assert_eq!(reach(&daemon).await, none);
     let token = daemon.token("user:alice").await;
     daemon.provider.push(Script::new().hang());

@@ -242,11 +242,30 @@ fn a_question_about_a_change_has_five_rows_and_colours_that_can_be_read() {
 }
 
 #[test]
+fn a_rule_that_asks_each_time_has_no_keys_for_grants_and_says_so() {
+    let home = home();
+    let folder = home.config_file().with_file_name("policies");
+    fs::create_dir_all(&folder).unwrap();
+    let rule = "@id(\"mine\")\n@reason(\"owners look at changes\")\n@approvers(\"role:owner\")\npermit (principal, action == \
+                Action::\"execute\", resource in Capability::\"write_files\");\n";
+    fs::write(folder.join("mine.cedar"), rule).unwrap();
+    let mut pty = Pty::spawn(&home.command(&["run", "create notes.txt with hello world"]), 100);
+    pty.expect("the rule `mine` asks each time");
+    pty.expect("? [y]es  [n]o, or \"n REASON\"  [m]ore  [l]ater ");
+    pty.type_in("n\r");
+    assert_eq!(pty.ended(), 3, "{}", pty.text());
+    assert!(!pty.text().contains("[f]older"), "{}", pty.text());
+}
+
+#[test]
 fn at_forty_columns_and_without_colours_the_same_is_said() {
     let home = home().with("NO_COLOR", "1");
     let mut pty = Pty::spawn(&home.command(&["run", "create notes.txt with hello world"]), 40);
     pty.expect("[l]ater ");
-    let rows = question_rows(&pty.text());
+    pty.expect("? ");
+    let mut rows = question_rows(&pty.text());
+    // The answer has a row of its own below keys that need several.
+    assert_eq!(rows.pop().as_deref(), Some("?"), "{rows:#?}");
     let keys = rows.iter().rposition(|row| row.starts_with("? ")).unwrap();
     assert!(rows[1..keys].iter().chain(&rows[keys + 1..]).all(|row| row.starts_with("  ")), "{rows:#?}");
     assert!(rows.iter().all(|row| row.chars().count() < 40), "{rows:#?}");

@@ -64,7 +64,7 @@ fn a_chat_whose_daemon_ended_starts_another_for_the_next_line() {
     scene.home.palyra(&["admin", "stop"]).expect(0);
     // What asks nothing of a daemon starts none.
     pty.type_in("/help\r");
-    pty.expect("/branch [SEQ|here]");
+    pty.expect("/branch [NUMBER]");
     pty.expect("> ");
     scene.home.palyra(&["--no-start", "runs", "list"]).expect(4);
     pty.type_in("/sessions\r");
@@ -79,6 +79,30 @@ fn a_chat_whose_daemon_ended_starts_another_for_the_next_line() {
     pty.type_in("/quit\r");
     assert_eq!(pty.ended(), 0);
     assert_eq!(scene.runs().len(), 2);
+}
+
+#[test]
+fn a_chat_stays_where_no_daemon_starts_and_its_line_is_brought_back() {
+    let scene = Scene::new();
+    let mut pty = scene.chat();
+    pty.type_in("one\r");
+    pty.expect("<one>");
+    pty.expect("> ");
+    scene.home.palyra(&["admin", "stop"]).expect(0);
+    let file = scene.home.config_file();
+    let before = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, format!("nonsense = 1\n{before}")).unwrap();
+    pty.type_in("two\r");
+    pty.expect("the daemon did not start: ");
+    pty.expect("Up brings it back");
+    pty.expect("> ");
+    std::fs::write(&file, before).unwrap();
+    pty.type_in("\u{1b}[A\r");
+    pty.expect("<one|two>");
+    pty.expect("> ");
+    pty.type_in("\u{4}");
+    pty.expect("`palyra chat` goes on here");
+    assert_eq!(pty.ended(), 0);
 }
 
 #[test]
@@ -155,6 +179,9 @@ fn a_command_that_does_not_exist_is_not_sent() {
     let mut pty = scene.chat();
     pty.type_in("/rest\r");
     pty.expect("there is no /rest");
+    pty.expect("> ");
+    pty.type_in("/memory\r");
+    pty.expect("there is no /memory; in a shell, type `palyra memory`");
     pty.expect("type a space before it");
     pty.expect("> ");
     // The line editor completes the only command that begins so.
@@ -162,7 +189,7 @@ fn a_command_that_does_not_exist_is_not_sent() {
     pty.expect("model openai/test-model");
     pty.expect("> ");
     pty.type_in("/help\r");
-    pty.expect("/branch [SEQ|here]");
+    pty.expect("/branch [NUMBER]");
     pty.expect("> ");
     pty.type_in("/quit\r");
     assert_eq!(pty.ended(), 0);

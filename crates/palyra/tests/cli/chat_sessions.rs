@@ -241,6 +241,7 @@ fn a_branch_greets_as_what_it_goes_on_from_and_branches_again() {
     assert!(!pty.text().contains("the answer: "), "it ends at its entry: {}", pty.text());
     pty.type_in("/branch here\r");
     pty.expect("going on in a branch; `palyra chat --session ");
+    pty.expect("`/sessions ");
     pty.expect("> ");
     pty.type_in("three\r");
     pty.expect("<one|and two|three>");

@@ -134,7 +134,7 @@ fn a_call_that_cannot_run_any_more_says_to_the_person_what_changed() {
     home.write("notes.txt", "another\n");
     let yes = home.palyra(&["approve", "yes", &waits.approval]).expect(5).err;
     assert!(
-        yes.contains("nothing ran; the question was withdrawn after it was asked: the text to replace"),
+        yes.contains("nothing ran; the question was withdrawn after it was asked: what the call acts on has changed since the question: the text to replace"),
         "{yes}"
     );
     assert!(

@@ -14,7 +14,7 @@ fn write(home: &Home, text: &[u8]) {
 #[track_caller]
 fn refused(home: &Home, code: &str, words: &str) -> Ended {
     let ended = home.palyra(&["run", "hello"]).expect(4);
-    let begins = format!("error[{code}]: the daemon did not start, {words}");
+    let begins = format!("error[{code}]: the daemon did not start: {words}");
     let lines: Vec<_> = ended.err.lines().collect();
     assert_eq!(lines.len(), 4, "a note, the error, its mend and its page:\n{}", ended.err);
     assert!(lines[1].starts_with(&begins), "wanted {begins}\nbut:\n{}", ended.err);

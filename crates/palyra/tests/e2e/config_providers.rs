@@ -106,8 +106,9 @@ fn a_daemon_that_lacks_the_key_of_a_new_provider_makes_room_or_says_whose_enviro
     home.palyra(&["run", "hello"]).expect(0);
     let home = home.with("LATE_KEY", "sesame");
     let added = home.palyra(&add).expect(0);
-    assert!(added.err.contains("made room for one of this environment"), "{}", added.err);
-    assert!(added.err.contains("`LATE_KEY` is not set in the daemon's environment"), "{}", added.err);
+    let stopped =
+        "the running daemon was stopped, because LATE_KEY is not set in its environment; your next command";
+    assert!(added.err.contains(stopped) && !added.err.contains("PLY-"), "{}", added.err);
     let config = home.palyra(&["config", "show"]).expect(0);
     assert!(config.out.contains("model.default = \"x/m\""), "{}", config.out);
     // One that a person started stays.
@@ -176,7 +177,7 @@ fn a_key_that_was_exported_later_leads_to_a_daemon_that_has_it() {
     let unnamed = home.palyra(&["model", "use", "late"]).expect(2);
     assert!(unnamed.err.contains("no key for `late`") && unnamed.err.contains("LATE_KEY"), "{}", unnamed.err);
     let used = home.palyra(&["model", "use", "late/test-model"]).expect(0);
-    assert!(used.err.contains("made room for one of this environment"), "{}", used.err);
+    assert!(used.err.contains("the running daemon was stopped, because LATE_KEY"), "{}", used.err);
     assert_eq!(home.palyra(&["run", "hello"]).expect(0).out, "At your service.\n");
     let checked = home.palyra(&["config", "check"]).expect(0);
     assert!(!checked.err.contains("LATE_KEY"), "{}", checked.err);
@@ -192,8 +193,10 @@ fn a_server_that_is_added_beside_the_default_one_is_used_by_a_daemon_that_has_it
     home.palyra(&["run", "hello"]).expect(0);
     let home = home.with("LATE_KEY", "sesame");
     let added = home.palyra(&[&add[..], &["--no-default"]].concat()).expect(0);
-    assert!(added.err.contains("made room for one of this environment"), "{}", added.err);
-    assert!(!added.err.contains("the running daemon uses it"), "{}", added.err);
+    // Its default model works, so the daemon stays, and the note says how the key gets to one.
+    assert!(!added.err.contains("was stopped"), "{}", added.err);
+    assert!(added.err.contains("`palyra admin stop` lets your next command"), "{}", added.err);
+    home.palyra(&["admin", "stop"]).expect(0);
     let asked = home.palyra(&["run", "--model", "late/test-model", "hello"]).expect(0);
     assert_eq!(asked.out, "At your service.\n");
     // Where this environment lacks it as well, the daemon stays, and the note says where it has to be.
@@ -202,7 +205,7 @@ fn a_server_that_is_added_beside_the_default_one_is_used_by_a_daemon_that_has_it
     let added = home.palyra(&[&add[..], &["--no-default", "--no-test"]].concat()).expect(0);
     assert!(added.err.contains("the running daemon cannot ask it: PLY-3001"), "{}", added.err);
     assert!(added.err.contains("`palyra model use late/MODEL`"), "{}", added.err);
-    assert!(!added.err.contains("made room"), "{}", added.err);
+    assert!(!added.err.contains("was stopped"), "{}", added.err);
 }
 
 #[test]

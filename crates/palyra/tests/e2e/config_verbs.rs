@@ -100,7 +100,7 @@ fn a_daemon_that_does_not_start_tells_every_mistake() {
     let file = home.config_file().display().to_string();
     let expect = format!(
         "· starting the daemon\n\
-         error[PLY-1301]: the daemon did not start, the configuration has 2 mistakes\n  \
+         error[PLY-1301]: the daemon did not start: the configuration has 2 mistakes\n  \
          {file}:2:1: there is no setting `limits.turns_mx`; did you mean `limits.turns_max`?\n  \
          {file}:3:18: `limits.tool_calls_max` takes a whole number from 1 to 100000, not 0\n  \
          correct what the message names; `palyra config check` lists every mistake\n  \

@@ -57,7 +57,7 @@ impl Scene {
         let before = fs::read(self.file("journal.db")).unwrap();
         for verb in [&["run", "hello"][..], &["journal", "verify"]] {
             let ended = self.home.palyra(verb).expect(4);
-            assert!(ended.err.contains("error[PLY-2003]: the daemon did not start, "), "{}", ended.err);
+            assert!(ended.err.contains("error[PLY-2003]: the daemon did not start: "), "{}", ended.err);
             assert!(ended.err.contains(words), "{}", ended.err);
             assert!(ended.err.contains("  copy the state directory first; "), "{}", ended.err);
         }
@@ -126,7 +126,7 @@ fn a_journal_of_a_newer_version_is_refused_and_not_touched() {
     scene.overwrite("journal.db", 60, &99_u32.to_be_bytes());
     let before = fs::read(scene.file("journal.db")).unwrap();
     let ended = scene.home.palyra(&["run", "hello"]).expect(4);
-    let words = "error[PLY-2004]: the daemon did not start, the journal has format 99, this version knows formats up to 2";
+    let words = "error[PLY-2004]: the daemon did not start: the journal has format 99, this version knows formats up to 2";
     assert!(ended.err.contains(words), "{}", ended.err);
     assert!(ended.err.contains("  use the version that wrote it; nothing was changed"), "{}", ended.err);
     assert!(fs::read(scene.file("journal.db")).unwrap() == before);

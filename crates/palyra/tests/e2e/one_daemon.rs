@@ -200,7 +200,7 @@ fn the_daemon_prints_its_version_under_each_of_its_names() {
 fn unusable(home: &Home, words: &str) {
     let refused = home.palyra(&["run", "hello"]).expect(4);
     assert!(
-        refused.err.contains("error[PLY-1403]: the daemon did not start, the state directory"),
+        refused.err.contains("error[PLY-1403]: the daemon did not start: the state directory"),
         "{}",
         refused.err
     );

@@ -312,6 +312,10 @@ fn only_those_whom_a_rule_names_decide_its_approvals() {
     let waits = asked(&home, "create b.txt with x");
     let shown = home.palyra(&["approve", "show", &waits.approval]).expect(0).out;
     assert!(shown.contains("by        role:approver, you\n"), "{shown}");
+    // A grant would not answer for this rule, so none is stored and the question says why.
+    assert!(shown.contains("the rule `named` asks each time"), "{shown}");
+    let always = home.palyra(&["approve", "always", &waits.approval]).expect(2);
+    assert!(always.err.contains("wants its own yes each time"), "{}", always.err);
     home.palyra(&["approve", "yes", &waits.approval]).expect(0);
     tape(&home, &waits.run);
     assert!(home.work().join("b.txt").exists());

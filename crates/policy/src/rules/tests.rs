@@ -224,6 +224,9 @@ fn a_rule_that_wants_more_than_one_yes_is_not_answered_in_advance() {
     for annotation in wanting_more {
         let text = ASKS.replace("permit", &format!("{annotation} permit"));
         assert_eq!(by(&text, &write, &granted), "Ask NeedsApproval");
+        let own = ToolPolicyRules::default().with_file("mine.cedar", &text);
+        let explained = decide_tool_call(&snapshot_of(own), &write, &evidence()).explanation;
+        assert!(explained.expose().contains("` asks each time"), "{}", explained.expose());
         let postures = PostureRegistry::default().with(&write.tool, Posture::AlwaysAllow);
         let rules = ToolPolicyRules { postures, ..ToolPolicyRules::default() }.with_file("mine.cedar", &text);
         assert_eq!(decide_tool_call(&snapshot_of(rules), &write, &evidence()).verdict, ToolVerdict::Ask);

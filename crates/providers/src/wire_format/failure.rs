@@ -14,6 +14,13 @@ pub(crate) const DETAIL_BYTES_MAX: usize = 2 * 1024;
 /// How much of it is carried to where credentials are scrubbed.
 const DETAIL_RAW_BYTES_MAX: usize = 4 * DETAIL_BYTES_MAX;
 
+/// Characters of a web page that a failure repeats.
+const HEADING_CHARS_MAX: usize = 80;
+/// How a web page begins, in lower case.
+const PAGE_BEGINNINGS: [&str; 4] = ["<!doctype html", "<html", "<head", "<?xml"];
+/// The status of a server that does not know the method of a request.
+const NOT_IMPLEMENTED: u16 = 501;
+
 /// Where a sign is looked for; signs are in lower case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FailureSign {
@@ -76,7 +83,12 @@ pub(crate) fn status_failure(
             ErrorDetails { words: String::from_utf8_lossy(body).trim().to_owned(), ..ErrorDetails::default() }
         }
     };
-    let sentence = said.sentence();
+    let page = page_heading(&said.words);
+    let sentence = match &page {
+        Some(heading) if heading.is_empty() => "the server answers with a web page".to_owned(),
+        Some(heading) => format!("the server answers with a web page (\"{heading}\")"),
+        None => said.sentence(),
+    };
     let detail = match (status, sentence.as_str()) {
         (300..=399, _) => {
             format!("HTTP {status}: the server answers with a redirect, and redirects are not followed")
@@ -88,7 +100,42 @@ pub(crate) fn status_failure(
         Some(pause) => format!("{detail}; it asks to wait {} s", pause.as_secs_f64().ceil()),
         None => detail,
     };
-    ModelFailure { retry_after, ..failure(classify(rows, status, &said), &detail) }
+    let class = match classify(rows, status, &said) {
+        // Such a server has no place where a model is asked; a page of a proxy that is out of order is another thing.
+        class if page.is_some() && (class == ModelFailureClass::Permanent || status == NOT_IMPLEMENTED) => {
+            ModelFailureClass::Malformed
+        }
+        class => class,
+    };
+    ModelFailure { retry_after, ..failure(class, &detail) }
+}
+
+/// Returns the title of a web page, or the beginning of its text; `None` for what does not look like a page.
+fn page_heading(body: &str) -> Option<String> {
+    let lower = body.trim_start().to_ascii_lowercase();
+    if !PAGE_BEGINNINGS.iter().any(|beginning| lower.starts_with(beginning)) {
+        return None;
+    }
+    // Lower case in ASCII keeps every place in the text.
+    let body = body.trim_start();
+    let title = lower.find("<title").and_then(|at| {
+        let from = at + lower[at..].find('>')? + 1;
+        let to = from + lower[from..].find('<')?;
+        Some(&body[from..to])
+    });
+    let text = title.map_or_else(|| without_tags(body), str::to_owned);
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    Some(words.chars().take(HEADING_CHARS_MAX).collect())
+}
+
+fn without_tags(body: &str) -> String {
+    let mut is_tag = false;
+    let visible = body.chars().map(|c| {
+        let shown = if is_tag || c == '<' { ' ' } else { c };
+        is_tag = c == '<' || (is_tag && c != '>');
+        shown
+    });
+    visible.collect()
 }
 
 fn classify(rows: Rows, status: u16, said: &ErrorDetails) -> ModelFailureClass {

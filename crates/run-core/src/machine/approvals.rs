@@ -20,6 +20,7 @@ use super::{HoldState, RunError, RunStateMachine};
 use crate::approvals::{PendingApproval, is_eligible};
 use crate::input::{AnswerStage, JudgedAnswer};
 
+const FOUND_CHANGED: &str = "what the call acts on has changed since the question";
 pub(super) const TOOL_CHANGED: &str = "the tool changed after it was asked; the call may be proposed again";
 const EXPIRED: &str = "no person answered the approval of this call in time";
 const LOG_LOST: &str = "the end of the log is lost, so it is not known whether this call was approved and ran; it may \
@@ -144,7 +145,7 @@ fn approve(step: &mut Step, pending: &PendingApproval, said: &JudgedAnswer) {
     let Some(call) = step.machine.tools.get(pending.effect) else { return };
     let (effect, before) = (pending.effect, call.terms);
     if judged.verdict == ToolVerdict::Deny {
-        let note = note_behind("policy denies this call by now", &judged.explanation);
+        let note = note_behind("policy denies this call now", &judged.explanation);
         step.resolve(pending, ApprovalEnd::by_nobody(ApprovalState::Denied, note));
         let ruling = CallRuling::deny(judged.reason, judged.explanation.clone());
         rule(step, effect, CallRuling { judged: Some(judged), ..ruling });
@@ -156,7 +157,8 @@ fn approve(step: &mut Step, pending: &PendingApproval, said: &JudgedAnswer) {
     }
     let plan = match (before.conduct, prepared) {
         (ToolConduct::Prepared, Some(Err(refusal))) => {
-            withdraw_and_deny(step, pending, DecisionReason::NotPossible, refusal.message.clone());
+            let why = note_behind(FOUND_CHANGED, &refusal.message);
+            withdraw_and_deny(step, pending, DecisionReason::NotPossible, why);
             return;
         }
         (ToolConduct::Prepared, Some(Ok(now)))

@@ -85,6 +85,9 @@ pub enum SessionOffer {
 impl SessionOffer {
     /// Returns what is offered for a call.
     pub fn of(prompt: &v1::ApprovalPrompt, risk: &str) -> Self {
+        if prompt.asks_each_time {
+            return Self::Nothing;
+        }
         let changes_files =
             prompt.preview.lines().take(PREVIEW_HEAD_LINES).any(|line| line.starts_with(FILE_HEADER));
         if !changes_files {
@@ -167,6 +170,23 @@ mod tests {
             assert_eq!((requested.scope(), requested.rules.len()), (v1::GrantScope::Session, 3));
             let beneath = requested.rules.iter().find(|rule| rule.argument == "path").unwrap();
             assert_eq!(beneath.shape, Some(Shape::Beneath(folder.to_owned())));
+        }
+    }
+
+    #[test]
+    fn nothing_is_offered_where_the_rule_asks_each_time() {
+        for (tool, arguments) in [("edit_file", r#"{"path":"src/a","old":"a"}"#), ("run_command", "{}")] {
+            let preview = if tool == "run_command" { "" } else { "--- a\n+++ a\n" };
+            let prompt = |asks_each_time| v1::ApprovalPrompt {
+                tool: tool.to_owned(),
+                arguments: arguments.to_owned(),
+                preview: preview.to_owned(),
+                asks_each_time,
+                ..Default::default()
+            };
+            assert_eq!(SessionOffer::of(&prompt(true), "medium"), SessionOffer::Nothing, "{tool}");
+            // The control.
+            assert_ne!(SessionOffer::of(&prompt(false), "medium"), SessionOffer::Nothing, "{tool}");
         }
     }
 

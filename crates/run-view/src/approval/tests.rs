@@ -51,6 +51,7 @@ fn prompt() -> v1::ApprovalPrompt {
         reason: "rule writes-in-the-workspace asks".to_owned(),
         unbound: String::new(),
         asked_again: String::new(),
+        asks_each_time: false,
     }
 }
 

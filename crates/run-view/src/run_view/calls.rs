@@ -126,6 +126,10 @@ impl RunView {
     pub(super) fn resolved(&mut self, resolved: &v1::ApprovalResolved, shown: &mut Vec<ShownLine>) {
         self.may_wait = false;
         self.asked.retain(|asked| asked.approval_id != resolved.approval_id);
+        // The rules denied it, and the decision that follows says so with their names.
+        if resolved.state() == v1::ApprovalState::Denied && resolved.by.is_empty() {
+            return;
+        }
         let by = self.deciders.get(&resolved.by).map_or_else(String::new, |name| format!(" by {name}"));
         let state = format!("{}{by}", approval_state_name(resolved.state()));
         let is_withdrawn = resolved.state() == v1::ApprovalState::Withdrawn;

@@ -224,6 +224,7 @@ fn a_denial_by_a_person_is_shown_once_and_counts() {
         Event::ApprovalResolved(v1::ApprovalResolved {
             effect_id,
             state: v1::ApprovalState::Denied.into(),
+            by: "someone".to_owned(),
             note: "use washer".to_owned(),
             ..Default::default()
         })
@@ -234,6 +235,20 @@ fn a_denial_by_a_person_is_shown_once_and_counts() {
     // Another call, or a refusal of the rules after it, is shown.
     let shown = "[✗ denied: use washer]\n[✗ denied (PLY-4018 approval_denied): because]\n";
     check(vec![said_no(1), denied(2, "approval_denied"), end()], shown);
+}
+
+#[test]
+fn a_denial_by_a_rule_after_a_yes_is_shown_once_with_its_code() {
+    let by_rule = Event::ApprovalResolved(v1::ApprovalResolved {
+        effect_id: 1,
+        state: v1::ApprovalState::Denied.into(),
+        note: "policy denies this call now: because".to_owned(),
+        ..Default::default()
+    });
+    let end = finished(RunState::Done, "final_answer", "");
+    let view =
+        check(vec![by_rule, denied(1, "forbidden"), end], "[✗ denied (PLY-4003 forbidden): because]\n");
+    assert_eq!(view.denied_calls(), 1);
 }
 
 #[test]

@@ -260,6 +260,13 @@ impl<'a> CallEvaluator<'a> {
         judged: &ToolDecision,
     ) -> Result<(), RequestError> {
         let wrong = |what: String| RequestError::InvalidArgument { what };
+        if !judged.approval.is_plain() {
+            return Err(wrong(
+                "the rule that asks wants its own yes each time, so no grant would answer for it; approve this \
+                 call without a grant"
+                    .to_owned(),
+            ));
+        }
         let exact = exact_matcher(arguments);
         let value = serde_json::from_str(arguments.expose()).ok();
         let (Some(exact), Some(value)) = (exact, value) else {

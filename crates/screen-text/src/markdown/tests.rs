@@ -248,3 +248,18 @@ fn names_of_program_text_keep_their_underscores() {
     // The control: an emphasis is still one.
     assert!(rows.contains("__pycache__/ is <i>not</> a <b>word</>"), "{rows}");
 }
+
+#[test]
+fn program_text_is_broken_between_words_and_keeps_its_indentation() {
+    let text =
+        "```\n    return the_first_name + the_second_name\n  0123456789012345678901234567890123456789\n```\n";
+    let expect = "│ ```\n\
+        │     return the_first_name +\n\
+        │     the_second_name\n\
+        │   0123456789012345678901234\n\
+        │   567890123456789\n\
+        │ ```\n";
+    for pieces in [vec![text], text.split_inclusive(' ').collect()] {
+        assert_eq!(shown_in(&pieces, frame(30, StyleMode::AsWritten)), expect, "{pieces:?}");
+    }
+}

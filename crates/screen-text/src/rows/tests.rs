@@ -129,3 +129,13 @@ fn colours_take_no_columns_and_are_not_cut() {
     // Another escape sequence is not a colour: it counts as the letters that it has.
     assert!(styled_rows(&"\u{1b}[2Jx".repeat(20), width).contains('\n'));
 }
+
+#[test]
+fn a_number_stays_with_its_unit() {
+    let width = RowWidth::new(31, AmbiguousWidth::Narrow);
+    let rows = indented_rows("· done, 2 tokens in, 40 out, 1.6 s", width);
+    assert_eq!(rows, "· done, 2 tokens in, 40 out, \n  1.6 s");
+    // The control: a word that is not a unit.
+    let rows = indented_rows("· done, 2 tokens in, 40 of 16 so far", width);
+    assert_eq!(rows, "· done, 2 tokens in, 40 of 16 \n  so far");
+}

@@ -102,6 +102,7 @@ fn no_tip_names_a_verb_that_acts_or_an_option_that_is_not_alike() {
         (&["approve", "no", "--whole"], "-- --whole"),
         (&["runs", "cancl"], "cancel"),
         (&["--model", "local/m", "say hello"], "palyra run local/m"),
+        (&["what", "changed"], "nearest"),
     ] {
         let message = error(words);
         assert!(!message.contains(unwanted), "{words:?}: {message}");

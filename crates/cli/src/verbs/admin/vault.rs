@@ -214,6 +214,12 @@ enum SecretChange {
 
 async fn put(context: &Context, args: PutArgs, standing: SecretChange) -> Result<Exit, Failure> {
     let client = context.connect().await?;
+    if standing == SecretChange::New
+        && let Ok(secrets) = client.list_secrets().await
+        && secrets.iter().any(|secret| secret.name == args.name)
+    {
+        return Err(taken_name(NAME_TAKEN.to_owned(), &args.name, args.hosts.first().map(String::as_str)));
+    }
     let Some(value) = ask(
         context,
         &format!("value of {} ({SECRET_CHARS_MIN} characters or more, not shown)", args.name),
@@ -247,18 +253,22 @@ async fn put(context: &Context, args: PutArgs, standing: SecretChange) -> Result
 /// Names the commands for a secret whose name is taken.
 fn name_taken(error: ClientError, name: &str, host: Option<&str>) -> Failure {
     match error {
-        ClientError::Refused { code: code @ ErrorCode::SecretUnsuitable, message }
+        ClientError::Refused { code: ErrorCode::SecretUnsuitable, message }
             if message.contains(NAME_TAKEN) =>
         {
-            let host = shell_word(host.unwrap_or("HOST"));
-            let mend = format!(
-                "`palyra admin vault rotate {name}` gives it another value, `palyra admin vault bind {name} {host}` \
-                 allows one more host for it"
-            );
-            Failure::WithMend { code, message, mend }
+            taken_name(message, name, host)
         }
         error => error.into(),
     }
+}
+
+fn taken_name(message: String, name: &str, host: Option<&str>) -> Failure {
+    let host = shell_word(host.unwrap_or("HOST"));
+    let mend = format!(
+        "`palyra admin vault rotate {name}` gives it another value, `palyra admin vault bind {name} {host}` allows one \
+         more host for it"
+    );
+    Failure::WithMend { code: ErrorCode::SecretUnsuitable, message, mend }
 }
 
 async fn unlock(context: &Context, json: bool) -> Result<Exit, Failure> {

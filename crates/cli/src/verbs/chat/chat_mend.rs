@@ -16,6 +16,12 @@ pub(super) fn in_chat(failure: Failure) -> Failure {
         };
         return Failure::WithMend { code: error.code(), message: error.to_string(), mend };
     }
+    if let Failure::Client(error) = &failure
+        && error.code() == ErrorCode::ModelNotConfigured
+    {
+        let mend = "/model lists the models there are, and `/model NAME` has another one answer".to_owned();
+        return Failure::WithMend { code: error.code(), message: error.to_string(), mend };
+    }
     failure
 }
 
@@ -39,5 +45,17 @@ pub(super) fn is_missing_session(failure: &Failure) -> bool {
         Failure::Client(error) => error.code() == ErrorCode::SessionNotFound,
         Failure::Local { code, .. } => *code == ErrorCode::SessionNotFound,
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_model_that_is_not_configured_is_mended_in_the_chat() {
+        let message = "no provider `nope` is configured".to_owned();
+        let refused = ClientError::Refused { code: ErrorCode::ModelNotConfigured, message };
+        assert!(in_chat(refused.into()).lines()[1].contains("`/model NAME`"));
     }
 }

@@ -1,12 +1,12 @@
 //! Where a chat is: its session, and what the daemon knows of it.
 
 use palyra_client::{AskProviders, Client, ClientError};
-use palyra_types::RunId;
+use palyra_types::{ErrorCode, RunId};
 use palyra_wire::v1;
 
 use super::super::ids::{RunPlace, require_branched};
 use crate::failure::Failure;
-use palyra_run_view::{SearchMatch, last_answer, listed_entries};
+use palyra_run_view::{SearchMatch, chosen_model, last_answer, listed_entries};
 use palyra_screen_text::clean_line;
 
 /// As much of a tape's end as is looked through for the last answer.
@@ -163,13 +163,29 @@ impl ChatSession {
 
     /// Returns the models the daemon can ask, the default one first; with [`AskProviders::Yes`] also those that servers name.
     pub(super) async fn models(&self, ask: AskProviders) -> Result<Vec<String>, Failure> {
-        let models = self.client.list_models(ask).await?;
-        // A provider whose models are not known yet is offered as one, and not as a model.
-        let named = |name: String| if name.contains('/') { name } else { format!("{name}/*") };
-        let others = models.models.into_iter().map(|model| named(model.model));
-        let default = models.default_model;
-        let mut names = vec![default.clone()];
-        names.extend(others.filter(|model| *model != default));
-        Ok(names)
+        listed_models(&self.client, ask).await
     }
+}
+
+/// Returns the models that a daemon can ask, the default one first.
+async fn listed_models(client: &Client, ask: AskProviders) -> Result<Vec<String>, Failure> {
+    let models = client.list_models(ask).await?;
+    // A provider whose models are not known yet is offered as one, and not as a model.
+    let named = |name: String| if name.contains('/') { name } else { format!("{name}/*") };
+    let others = models.models.into_iter().map(|model| named(model.model));
+    let default = models.default_model;
+    let mut names = vec![default.clone()];
+    names.extend(others.filter(|model| *model != default));
+    Ok(names)
+}
+
+/// Returns the whole name of a model that a chat begins with, so that a name which no daemon could ask is refused at once.
+pub(super) async fn check_model(client: &Client, name: &str) -> Result<String, Failure> {
+    let ask = if name.contains('/') { AskProviders::No } else { AskProviders::Yes };
+    let models = listed_models(client, ask).await?;
+    let refused = |message: String| {
+        let message = message.replace("/model lists", "`palyra model list` lists");
+        Failure::local(ErrorCode::ModelNotConfigured, message)
+    };
+    chosen_model(name, &models).map_err(refused)
 }

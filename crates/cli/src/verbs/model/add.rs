@@ -26,7 +26,7 @@ use crate::daemon_hooks::ConfigMistake;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use palyra_explain::{mend_of_try, mend_without_key, vault_key_untested};
-use palyra_screen_text::{addresses, is_same_server};
+use palyra_screen_text::{addresses, is_same_server, is_server_name, server_name_like};
 use palyra_terminal::{NoteKind, OutputError, PromptReader, ReadingMode};
 
 /// Add a server of models after a test, by default that of the environment.
@@ -265,14 +265,14 @@ fn check_key(args: &AddRequest) -> Result<(), Failure> {
 }
 
 fn check_arguments(args: &AddRequest) -> Result<(), Failure> {
-    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     if args.name == "demo" {
         let message = "the demo model is built in and needs no server; `palyra model use demo/demo` makes it the default \
                     model, and a server of your own takes another name";
         return Err(Failure::Usage(message.to_owned()));
     }
-    if args.name.is_empty() || !args.name.chars().all(plain) {
-        return Err(Failure::Usage("the name takes a-z, 0-9 and -".to_owned()));
+    if !is_server_name(&args.name) {
+        let like = server_name_like(&args.name).unwrap_or_else(|| "local".to_owned());
+        return Err(Failure::Usage(format!("the name takes a-z, 0-9 and -; for example `{like}`")));
     }
     let reference = |key: &str| ["env:", "file:", "vault:"].iter().any(|kind| key.starts_with(kind));
     if args.key.as_deref().is_some_and(|key| key.starts_with("vault:")) && !args.no_test {

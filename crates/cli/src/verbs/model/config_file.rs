@@ -11,7 +11,7 @@ use palyra_wire::v1;
 
 use crate::context::Context;
 use crate::failure::Failure;
-use palyra_explain::missing_key;
+use palyra_explain::{keyless_notice, missing_key, stopped_notice};
 use palyra_terminal::NoteKind;
 
 /// The configuration file and what is in it before it is changed.
@@ -107,8 +107,7 @@ pub(super) async fn take_on(
         if let Some(server) = server
             && let Some(why) = without_key(&client, server).await?
         {
-            let Some(notice) = keyless_notice(&why) else { return replace(context, &client, &why).await };
-            context.output.note(NoteKind::Doubt, &notice);
+            context.output.note(NoteKind::Doubt, &keyless_notice(&why, is_set));
             return Ok(());
         }
         // Its own environment may select another one than this terminal's.
@@ -131,12 +130,6 @@ async fn without_key(client: &Client, server: &str) -> Result<Option<String>, Fa
     Ok(of_server.map(|model| model.error).filter(|error| missing_key(error).is_some()))
 }
 
-/// Says where the variable of a key has to be set; `None` where this environment has it, so that a daemon of it has the key.
-fn keyless_notice(why: &str) -> Option<String> {
-    let missing = missing_key(why).filter(|missing| !is_set(missing.variable))?;
-    Some(format!("the running daemon cannot ask it: {why}; {}", missing.mend("")))
-}
-
 /// Returns whether a variable of this environment has a value.
 pub(super) fn is_set(variable: &str) -> bool {
     std::env::var_os(variable).is_some_and(|value| !value.is_empty())
@@ -150,10 +143,7 @@ async fn replace(context: &Context, client: &Client, mistake: &str) -> Result<()
         None => client.make_room().await?,
     };
     match kept_because {
-        None => context.output.note(
-            NoteKind::Good,
-            &format!("the running daemon made room for one of this environment, since it could not use it: {mistake}"),
-        ),
+        None => context.output.note(NoteKind::Info, &stopped_notice(mistake)),
         Some(why) => {
             let notice = format!(
                 "the running daemon does not use it: {mistake}. It stays: {why}; `palyra admin stop` lets the next start \

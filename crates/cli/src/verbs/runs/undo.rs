@@ -155,7 +155,12 @@ async fn no_changes(
     match erased_content(client, run).await {
         Ok(Some(erased)) => {
             let message = format!("run {} {erased}", short_id(&run.to_string()));
-            let mend = "what it changed in files is not known any more".to_owned();
+            let gone = "what it changed in files is not known any more";
+            let mend = match newest_changes(folder, client, others).await {
+                Ok(Some(changes)) => format!("{gone}; {}", changes.describe(others)),
+                Ok(None) => gone.to_owned(),
+                Err(failure) => return failure,
+            };
             return Failure::WithMend { code, message, mend };
         }
         Ok(None) => {}

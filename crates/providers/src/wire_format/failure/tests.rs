@@ -45,3 +45,25 @@ fn details_are_bounded_between_characters() {
     assert!(long.len() <= DETAIL_RAW_BYTES_MAX && long.len() > DETAIL_RAW_BYTES_MAX - 4);
     assert_eq!(bounded("\u{e9}\u{e9}", 3), "\u{e9}");
 }
+
+#[test]
+fn a_web_page_is_named_by_its_title_and_is_of_another_format() {
+    let page = "<!DOCTYPE HTML>\n<html><head><title>Error\n response</title></head><body><p>Unsupported</p></body></html>";
+    for (status, class) in [
+        (404, ModelFailureClass::Malformed),
+        (405, ModelFailureClass::Malformed),
+        (501, ModelFailureClass::Malformed),
+        (429, ModelFailureClass::RateLimit),
+    ] {
+        let failure = status_failure(ROWS, status, page.as_bytes(), None);
+        assert_eq!(failure.class, class, "{status}");
+        let expect = format!("HTTP {status}: the server answers with a web page (\"Error response\")");
+        assert_eq!(failure.detail.into_exposed(), expect);
+    }
+    let text =
+        detail(404, &format!("<html><body><h1>Not \u{e9} found</h1>{}</body></html>", "x ".repeat(500)));
+    assert!(text.contains("(\"Not \u{e9} found x x") && text.len() < 150 && !text.contains('<'), "{text}");
+    // The controls.
+    assert_eq!(detail(404, "404 page not found"), "HTTP 404: 404 page not found");
+    assert_eq!(status_failure(ROWS, 404, b"404 page not found", None).class, ModelFailureClass::Permanent);
+}

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 
 use super::{AddArgs, WireFormat};
 use crate::failure::Failure;
-use palyra_screen_text::{host_of_url, shell_word};
+use palyra_screen_text::{host_of_url, is_server_name, server_name_like, shell_word};
 
 const BASE_URL_VARIABLE: &str = "OPENAI_BASE_URL";
 const MODEL_VARIABLE: &str = "PALYRA_MODEL";
@@ -93,17 +93,16 @@ impl AddRequest {
 }
 
 fn lacks_server(name: Option<&str>, model: Option<&str>) -> Failure {
-    let name = shell_word(name.unwrap_or(LOCAL_NAME));
+    let name = server_name_like(name.unwrap_or(LOCAL_NAME)).unwrap_or_else(|| LOCAL_NAME.to_owned());
     let model = shell_word(model.unwrap_or("qwen3"));
     Failure::Usage(format!(
-        "no server is named: --base-url is missing, and {BASE_URL_VARIABLE} is not set for the format of this server; \
-         for example `palyra model add {name} --base-url http://127.0.0.1:11434/v1 --model {model}`"
+        "no server is named: --base-url is missing, and {BASE_URL_VARIABLE} names no server of this format; for example `palyra model add {name} --base-url http://127.0.0.1:11434/v1 --model {model}`"
     ))
 }
 
 /// `typed` is the address where the command line names it, and not the environment.
 fn lacks_model(name: &str, typed: Option<&str>) -> Failure {
-    let name = shell_word(name);
+    let name = server_name_like(name).unwrap_or_else(|| LOCAL_NAME.to_owned());
     let (why, address) = match typed {
         None => (format!(", and {MODEL_VARIABLE} is not set"), String::new()),
         // Before the sign is a credential.
@@ -136,12 +135,9 @@ fn name_and_address(
 fn name_of(base_url: &str) -> String {
     let host = host_of_url(base_url);
     let labels: Vec<&str> = host.split('.').collect();
-    let plain = |label: &str| {
-        !label.is_empty() && label.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
-    };
     match labels.as_slice() {
         _ if host.parse::<IpAddr>().is_ok() => LOCAL_NAME.to_owned(),
-        [.., site, _] if plain(site) => (*site).to_owned(),
+        [.., site, _] if is_server_name(site) => (*site).to_owned(),
         _ => LOCAL_NAME.to_owned(),
     }
 }

@@ -33,7 +33,8 @@ fn a_key_itself_is_refused_and_not_repeated() {
     let failure = check_arguments(&args("local", Some("sk-sesame"))).unwrap_err();
     assert_eq!(failure.exit(), Exit::Usage);
     assert!(!failure.lines().join("\n").contains("sesame"));
-    assert!(check_arguments(&args("Local", None)).is_err());
+    let refused = check_arguments(&args("My model", None)).unwrap_err().to_string();
+    assert_eq!(refused, "the name takes a-z, 0-9 and -; for example `my-model`");
     assert!(check_arguments(&args("demo", None)).is_err());
     assert!(check_arguments(&args("my-box-2", Some("file:/run/key"))).is_ok());
     // Only the daemon has the vault.

@@ -44,7 +44,8 @@ fn what_is_named_nowhere_is_shown_as_a_whole_command() {
     let options = "--base-url http://127.0.0.1:11434/v1 --model qwen3`";
     for (words, wanted) in [
         (&[][..], format!("`palyra model add local {options}")),
-        (&["my own"], format!("`palyra model add 'my own' {options}")),
+        (&["my own"], format!("`palyra model add my-own {options}")),
+        (&["Ähem!"], format!("`palyra model add hem {options}")),
         (&["--format", "anthropic_messages"], format!("`palyra model add local {options}")),
     ] {
         let message = complete(words, &[MODEL]).unwrap_err();
