@@ -26,6 +26,17 @@ pub enum ClockRule {
     Intervals,
 }
 
+/// Why a planned instant differs from what a person may expect of the line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClockOddity {
+    /// The local clock skips the time of the line: the occurrence is at the end of the gap.
+    EndOfGap,
+    /// The local clock shows the time twice: the occurrence is at the first.
+    FirstOfTwo,
+    /// The local clock shows the time twice, and the line has an occurrence at both.
+    OneOfTwo,
+}
+
 /// A cron line that was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CronLine {
@@ -80,6 +91,20 @@ impl CronLine {
             ClockRule::FixedTimes => self.next_fixed(after, zone),
             ClockRule::Intervals => self.next_interval(after, zone),
         }
+    }
+
+    /// Returns what a change of the clock does to a planned instant, to be shown beside it.
+    #[must_use]
+    pub fn oddity_of(&self, planned: Instant, zone: &TimeZone) -> Option<ClockOddity> {
+        let local = zone.to_datetime(planned);
+        if self.pattern.first_from(local) != Some(local) {
+            return Some(ClockOddity::EndOfGap);
+        }
+        let is_repeated = zone.to_ambiguous_timestamp(local).is_ambiguous();
+        is_repeated.then_some(match self.rule {
+            ClockRule::FixedTimes => ClockOddity::FirstOfTwo,
+            ClockRule::Intervals => ClockOddity::OneOfTwo,
+        })
     }
 
     fn next_fixed(&self, after: Instant, zone: &TimeZone) -> Option<Instant> {

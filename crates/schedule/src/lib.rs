@@ -23,8 +23,10 @@
 //! 5. starts runs without grants of any session, and with those of the principal only if
 //!    [`ScheduleProvenance::may_use_principal_grants`] says so;
 //! 6. before it records `Created` or `Edited`, calls [`PlannedTimes::for_new`], [`ScheduleRules::check`] and
-//!    [`SchedulePlan::check_limit`], and shows the next five times of [`PlannedTimes::iter_after`];
-//! 7. records a schedule with the name of the zone and the text of the line. If an upgrade no longer reads them,
+//!    [`SchedulePlan::check_limit`], and shows the next five times of [`PlannedTimes::iter_after`], each with its [`PlannedTimes::oddity_of`];
+//! 7. records [`ScheduleState::skip_waiting`] in the same append before `Edited` and `Removed`, and
+//!    [`SchedulePlan::decide_pause_of_many`] together with a pause of many;
+//! 8. records a schedule with the name of the zone and the text of the line. If an upgrade no longer reads them,
 //!    [`ScheduleState::unreadable_cause`] is shown and the others go on.
 
 #![warn(clippy::wildcard_enum_match_arm)]
@@ -46,7 +48,7 @@ mod plan;
 #[cfg(test)]
 mod fixture;
 
-pub use cron::{CRON_BYTES_MAX, ClockRule, CronLine};
+pub use cron::{CRON_BYTES_MAX, ClockOddity, ClockRule, CronLine};
 pub use decision::{OccurrenceCheck, SKIPPED_ENTRIES_MAX, ScheduleDecision, ScheduleEffect, StartRefusal};
 pub use definition::{ApprovedRun, OccurrenceFacts, ScheduleAction, ScheduleDefinition, ScheduleProvenance};
 pub use event::{OccurrenceCause, OccurrenceOutcome, PauseCause, ScheduleEvent, SkipReason};

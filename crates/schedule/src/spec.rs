@@ -12,7 +12,7 @@ use jiff::civil::DateTime;
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 use palyra_types::Timestamp;
 
-use crate::cron::{CronLine, planned_instant};
+use crate::cron::{ClockOddity, CronLine, planned_instant};
 use crate::spec_error::InvalidSpec;
 
 /// The smallest interval, in minutes.
@@ -140,6 +140,17 @@ impl PlannedTimes {
                 anchor.0.checked_add(passed.checked_add(1)?.checked_mul(*interval_micros)?).map(Timestamp)
             }
             TimeSource::Once { planned } => (*planned > after).then_some(*planned),
+        }
+    }
+
+    /// Returns what a change of the local clock does to a planned instant of a cron line.
+    #[must_use]
+    pub fn oddity_of(&self, planned: Timestamp) -> Option<ClockOddity> {
+        match &self.source {
+            TimeSource::Cron { line, zone } => {
+                line.oddity_of(Instant::from_microsecond(planned.0).ok()?, zone)
+            }
+            TimeSource::Every { .. } | TimeSource::Once { .. } => None,
         }
     }
 

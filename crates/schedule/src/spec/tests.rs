@@ -56,3 +56,24 @@ fn specifications_read_as_people_write_them() {
     );
     assert_eq!(cron("0 8 * * 1-5", "Europe/Prague").to_string(), "cron 0 8 * * 1-5 (Europe/Prague)");
 }
+
+#[test]
+fn a_preview_names_what_a_change_of_the_clock_does() {
+    let oddities = |line: &str, after: &str| -> Vec<String> {
+        let planned_times = PlannedTimes::new(&cron(line, "Europe/Prague"), &zones()).unwrap();
+        let next = planned_times.iter_after(at(after)).take(2);
+        next.map(|planned| format!("{} {:?}", show(planned), planned_times.oddity_of(planned))).collect()
+    };
+    assert_eq!(
+        oddities("30 2 * * *", "2027-03-27T12:00Z"),
+        ["2027-03-28T01:00Z Some(EndOfGap)", "2027-03-29T00:30Z None"]
+    );
+    assert_eq!(
+        oddities("30 2 * * *", "2027-10-30T12:00Z"),
+        ["2027-10-31T00:30Z Some(FirstOfTwo)", "2027-11-01T01:30Z None"]
+    );
+    assert_eq!(
+        oddities("30 */2 * * *", "2027-10-30T23:00Z"),
+        ["2027-10-31T00:30Z Some(OneOfTwo)", "2027-10-31T01:30Z Some(OneOfTwo)"]
+    );
+}
