@@ -184,10 +184,15 @@ impl RunBudget {
         let plan = self.plan(&asked, std::slice::from_ref(&candidate));
         let reserved = self.reserve(&candidate.model, inputs.attempt, size, inputs.catalogue, inputs.events);
         match (reserved, plan.choices.into_iter().next()) {
-            (Ok(reserved), Some(chosen)) => CandidateVerdict::Chosen(request, reserved, chosen),
-            // Going on once raises limits that are in the way of the plan.
-            (Ok(reserved), None) => {
-                CandidateVerdict::Chosen(request, reserved, unplanned(&candidate, &asked))
+            (Ok(reserved), chosen) => {
+                // Going on once raises limits that are in the way of the plan.
+                let mut chosen = chosen.unwrap_or_else(|| unplanned(&candidate, &asked));
+                if reserved.output_tokens_max.is_some() {
+                    let none = |reason: &&mut RoutingReason| **reason == RoutingReason::NoBudget;
+                    let none = chosen.reasons.iter_mut().filter(none);
+                    none.for_each(|reason| *reason = RoutingReason::WithinBudgets);
+                }
+                CandidateVerdict::Chosen(request, reserved, chosen)
             }
             (Err(stopped), _) => {
                 let passed = plan.passed_over.into_iter().next();

@@ -349,3 +349,18 @@ async fn a_budget_that_refuses_the_fallback_ends_the_run_with_its_own_code() {
     let run = chain.rig.submit("k", "go").await.run;
     assert_eq!(chain.rig.finished(run).await.error, Some(ErrorCode::OverBudget));
 }
+
+#[tokio::test]
+async fn a_run_that_goes_on_once_asks_its_own_model() {
+    let chain = ModelChain::of(vec![("second", ModelCapabilities::ALL)]).await;
+    chain.price_others("0.5");
+    chain.rig.configure(|config| config.over_budget = OverBudgetModel::PassedOver);
+    chain.limit_money(1).await;
+    let run = chain.rig.submit("k", "go").await.run;
+    waits(&chain.rig, run).await;
+    soon("going on", chain.rig.gateway.runs.go_on_once(chain.rig.me(), run)).await.unwrap();
+    chain.rig.finished(run).await;
+    let requests = chain.requests(run).await;
+    assert_eq!(provider_of(&requests[0]), "scripted");
+    assert_eq!(requests[0].routing.reasons, [RoutingReason::ConfiguredOrder, RoutingReason::WithinBudgets]);
+}
