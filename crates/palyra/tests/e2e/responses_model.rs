@@ -1,7 +1,6 @@
 //! Models that are asked by OpenAI's Responses: reasoning goes back encrypted, and another daemon can be such a server.
 
 use std::os::unix::fs::PermissionsExt;
-use std::time::Duration;
 
 use palyra_testkit::model_server::{Behaviour, ModelServer, Reply};
 use serde_json::Value;
@@ -95,13 +94,14 @@ fn section(name: &str, base_url: &str, key: &str) -> String {
 }
 
 #[test]
-fn another_daemon_is_a_model_whose_functions_are_the_tools_of_this_one() {
+fn another_daemon_is_a_model_and_keeps_the_conversation() {
     let runtime = runtime();
-    let assistant = serve(&runtime, Behaviour::assistant(Duration::ZERO));
+    let script = vec![Reply::text("It is a lantern."), Reply::text("It is red.")];
+    let model = serve(&runtime, Behaviour::each(script));
     let inner = Home::new().with("PALYRA__HTTP__LISTEN", "127.0.0.1:0");
     inner.configure(&format!(
         "model.default = \"local/test-model\"\n[providers.local]\nbase_url = \"{}\"\n",
-        assistant.base_url()
+        model.base_url()
     ));
     let daemon = HttpDaemon::start(&inner);
     let outer = Home::new();
@@ -109,20 +109,15 @@ fn another_daemon_is_a_model_whose_functions_are_the_tools_of_this_one() {
         "model.default = \"inner/palyra\"\n{}",
         section("inner", daemon.base_url(), &key_of(&inner))
     ));
-    outer.write("a.md", "# Lantern 4711\n");
-    let ended = outer.palyra(&["run", "read a.md"]).expect(0);
-    assert!(
-        ended.out.contains("Let me read it.") && ended.out.contains("The file says: # Lantern 4711"),
-        "{}",
-        ended.out
-    );
-    let tested = outer.palyra(&["model", "test"]).expect(0);
-    assert!(
-        tested.out.contains("inner/palyra") || tested.err.contains("inner/palyra"),
-        "{}{}",
-        tested.out,
-        tested.err
-    );
+    let first = outer.palyra(&["run", "--session", "s", "What is it?"]).expect(0);
+    assert_eq!(first.out, "It is a lantern.\n");
+    let second = outer.palyra(&["run", "--session", "s", "Which colour?"]).expect(0);
+    assert_eq!(second.out, "It is red.\n");
+    let asked = model.asked();
+    assert_eq!(asked.len(), 2);
+    let last = asked[1].body["messages"].to_string();
+    assert!(last.contains("It is a lantern.") && last.contains("Which colour?"), "{last}");
+    outer.palyra(&["model", "test"]).expect(0);
     daemon.stop();
 }
 
