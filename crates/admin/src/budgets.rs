@@ -18,6 +18,7 @@ mod unsettled_call;
 mod waiting_runs;
 
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use palyra_background::TickFailure;
@@ -61,6 +62,8 @@ pub struct BudgetBook {
     /// Shared from a decision to the end of its append; taken alone while limits or windows change.
     order: Arc<RwLock<()>>,
     book: Mutex<AccountBook>,
+    /// Whether the journal may have entries that memory does not count: an append ended without an answer.
+    in_doubt: AtomicBool,
     changed: Notify,
 }
 
@@ -100,6 +103,7 @@ impl BudgetBook {
             clock,
             order: Arc::default(),
             book: Mutex::new(book),
+            in_doubt: AtomicBool::new(false),
             changed: Notify::new(),
         })
     }
@@ -115,6 +119,7 @@ impl BudgetBook {
         mode: BudgetMode,
         zones: &ZoneOf,
     ) -> Result<BudgetStep, AppendError> {
+        self.settle_doubt().await.map_err(|_| AppendError::Busy)?;
         let now = self.clock.wall();
         if self.book().is_idle() {
             return Ok(BudgetStep::new(self, path, now, zones, OrderHold::None));
@@ -145,6 +150,7 @@ impl BudgetBook {
     }
 
     async fn record_lost(&self, zones: &ZoneOf) -> Result<(), AppendError> {
+        self.settle_doubt().await.map_err(|_| AppendError::Busy)?;
         let _alone = self.order.write().await;
         let now = self.clock.wall();
         let lost = self.book().open_reservations();
@@ -171,6 +177,7 @@ impl BudgetBook {
         actor: ActorIdentity,
         events: impl FnOnce(&BudgetChangeView<'_>) -> Vec<BudgetEvent>,
     ) -> Result<(), AppendError> {
+        self.settle_doubt().await.map_err(|_| AppendError::Busy)?;
         let _alone = self.order.write().await;
         let now = self.clock.wall();
         let events = {
@@ -328,10 +335,42 @@ impl BudgetBook {
         let entries = events.into_iter().map(entry).collect();
         // The end of a request may not fail for want of space because a window began.
         let class = AppendClass::Ending;
-        match actor {
-            Some(actor) => self.recorder.record_act(actor, entries, class, Vec::new()).await?,
-            None => self.recorder.record(entries, class, Vec::new()).await?,
+        let appended = match actor {
+            Some(actor) => self.recorder.record_act(actor, entries, class, Vec::new()).await,
+            None => self.recorder.record(entries, class, Vec::new()).await,
         };
+        if matches!(appended, Err(AppendError::Unknown)) {
+            self.note_doubt();
+        }
+        appended.map(drop)
+    }
+
+    /// Notes that an append ended without an answer.
+    fn note_doubt(&self) {
+        self.in_doubt.store(true, Ordering::Release);
+        self.changed.notify_one();
+    }
+
+    /// Reads budgets and accounts again where the journal may have entries that memory does not count.
+    async fn settle_doubt(&self) -> Result<(), ReadError> {
+        if !self.in_doubt.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        let _alone = self.order.write().await;
+        let known = self.book().known();
+        let records = self.families.query(budgets::in_force).await?;
+        let accounts = self.families.query(move |rows, _| {
+            let open = budget_accounts::with_reservations(rows)?;
+            let mut accounts: Vec<_> = open.into_iter().map(|row| (row.key, row.account)).collect();
+            for key in known {
+                accounts.push((key, budget_accounts::account(rows, &key)?.unwrap_or_default()));
+            }
+            Ok(accounts)
+        });
+        let accounts = accounts.await?;
+        self.book().reread(records.iter().map(in_force), accounts);
+        self.in_doubt.store(false, Ordering::Release);
+        self.changed.notify_one();
         Ok(())
     }
 }

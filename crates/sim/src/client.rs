@@ -13,16 +13,23 @@ mod settle;
 
 mod open_input;
 
+mod budgets;
+
+mod content;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use palyra_ports::Clock;
 use palyra_runtime::{Caller, GatewayRuntimeState};
-use palyra_types::RunId;
+use palyra_types::access::{Credential, CredentialKind, Role};
+use palyra_types::surface::Surface;
 use palyra_types::tape::OrchestratorTapeRecord;
+use palyra_types::{PrincipalId, RunId, TokenId};
 
 use crate::dice::ScenarioRandom;
+use crate::oracle::STRANGER;
 use crate::world::{SimWorld, turns};
 use open_input::OpenInput;
 
@@ -47,6 +54,10 @@ pub(crate) struct ClientMemory {
     following: usize,
     answered: BTreeSet<RunId>,
     to_answer: Vec<(RunId, PersonReply)>,
+    /// Whom it speaks for, once it is known.
+    principal: PrincipalId,
+    /// How often it helped a run that waits for a budget.
+    budget_tries: BTreeMap<RunId, u32>,
 }
 
 /// How a person answers a run that waits.
@@ -57,6 +68,8 @@ enum PersonReply {
     Outcome,
     Words,
     Stop,
+    /// More room under the budgets that it waits for.
+    Room,
 }
 
 /// Whether a run has calls whose outcome nobody knows.
@@ -74,9 +87,21 @@ pub(crate) struct Client {
 }
 
 impl Client {
+    /// Makes a client of the owner.
     pub(crate) fn new(world: &Arc<SimWorld>, number: u64, acts: u32) -> Self {
+        Self::named(world, format!("c{number}"), acts)
+    }
+
+    /// Makes a client of another principal, which has no part in what the owner does.
+    pub(crate) fn stranger(world: &Arc<SimWorld>, number: u64, acts: u32) -> Self {
+        let client = Self::named(world, format!("{STRANGER}{number}"), acts);
+        client.mind().principal = PrincipalId::from_parts(number + 1, 99);
+        client
+    }
+
+    fn named(world: &Arc<SimWorld>, name: String, acts: u32) -> Self {
         let mind = ClientMemory {
-            name: format!("c{number}"),
+            name,
             dice: world.dice.apart(),
             acts_left: acts,
             said: 0,
@@ -86,6 +111,8 @@ impl Client {
             following: 0,
             answered: BTreeSet::new(),
             to_answer: Vec::new(),
+            principal: PrincipalId::NIL,
+            budget_tries: BTreeMap::new(),
         };
         Self { world: Arc::clone(world), mind: Arc::new(Mutex::new(mind)) }
     }
@@ -96,6 +123,31 @@ impl Client {
 
     fn dice(&self) -> ScenarioRandom {
         self.mind().dice.clone()
+    }
+
+    /// Returns whom it speaks for.
+    pub(crate) fn principal(&self) -> PrincipalId {
+        self.mind().principal
+    }
+
+    pub(crate) fn is_stranger(&self) -> bool {
+        self.mind().name.starts_with(STRANGER)
+    }
+
+    /// Returns the caller that it is, and remembers whom it speaks for.
+    fn caller(&self, gateway: &GatewayRuntimeState) -> Caller {
+        if !self.is_stranger() {
+            let caller = Caller::at_socket(gateway.admin.access.local_principal());
+            self.mind().principal = caller.actor.principal;
+            return caller;
+        }
+        let credential = Credential {
+            principal: self.principal(),
+            token: TokenId::from_parts(1, 99),
+            kind: CredentialKind::PersonSession,
+            scopes: Role::Member.scopes(),
+        };
+        Caller::with_credential(&credential, Surface::Console)
     }
 
     fn name(&self) -> String {
@@ -116,6 +168,11 @@ impl Client {
     /// It will decide what a run waits for.
     pub(crate) fn will_decide(&self, run: RunId) {
         self.mind().to_answer.push((run, PersonReply::Decision));
+    }
+
+    /// It will help a run that waits for a budget.
+    pub(crate) fn will_help(&self, run: RunId) {
+        self.mind().to_answer.push((run, PersonReply::Room));
     }
 
     /// It will answer a run that waits for a person: with what it knows of calls in doubt, or with words, and if it
@@ -156,7 +213,7 @@ struct ConnectedClient {
 
 /// Lets a client act until it has nothing left to do.
 pub(crate) async fn live(client: Client, gateway: GatewayRuntimeState) {
-    let caller = Caller::at_socket(gateway.admin.access.local_principal());
+    let caller = client.caller(&gateway);
     let connected = ConnectedClient { client: client.clone(), gateway, caller };
     while !client.is_done() {
         let dice = client.dice();
@@ -177,9 +234,9 @@ pub(crate) async fn live(client: Client, gateway: GatewayRuntimeState) {
                 client.mind().acts_left -= 1;
                 if dice.below(4) == 0 {
                     let connected = connected.clone();
-                    tokio::spawn(async move { speak::act(&connected).await });
+                    tokio::spawn(async move { act(&connected).await });
                 } else {
-                    speak::act(&connected).await;
+                    act(&connected).await;
                 }
             }
             None => {
@@ -189,6 +246,7 @@ pub(crate) async fn live(client: Client, gateway: GatewayRuntimeState) {
                     Some((run, PersonReply::Outcome)) => settle::settle_all(&connected, run).await,
                     Some((run, PersonReply::Words)) => speak::answer(&connected, run).await,
                     Some((run, PersonReply::Stop)) => speak::cancel(&connected, run).await,
+                    Some((run, PersonReply::Room)) => budgets::help(&connected, run).await,
                     None => {}
                 }
             }
@@ -196,9 +254,23 @@ pub(crate) async fn live(client: Client, gateway: GatewayRuntimeState) {
     }
 }
 
+/// Does one of the things that people do, as far as the story has them.
+async fn act(connected: &ConnectedClient) {
+    let client = &connected.client;
+    let dice = client.dice();
+    let features = client.world.features();
+    if features.has_content && dice.below(4) == 0 {
+        return content::act(connected).await;
+    }
+    if features.has_budgets && !client.is_stranger() && dice.below(5) == 0 {
+        return budgets::act(connected).await;
+    }
+    speak::act(connected).await;
+}
+
 /// Sees to its end every run that it did not see to its end.
 pub(crate) async fn look_at_everything(client: Client, gateway: GatewayRuntimeState) {
-    let caller = Caller::at_socket(gateway.admin.access.local_principal());
+    let caller = client.caller(&gateway);
     let connected = ConnectedClient { client, gateway, caller };
     follow::see_all(&connected).await;
 }

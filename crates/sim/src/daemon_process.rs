@@ -120,7 +120,7 @@ fn ports(
         families: Arc::new(journal.clone()),
         maintain: Arc::new(journal.memory().clone()),
         proofs: Arc::new(journal.memory().clone()),
-        erasures: Arc::new(journal.memory().clone()),
+        erasures: Arc::new(journal.clone()),
         tools: Arc::new(SimTools::new(Arc::clone(world))),
         restore: Arc::new(NothingToRestore),
         kept: Arc::new(palyra_ports::NoKeptFiles),

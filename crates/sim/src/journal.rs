@@ -8,6 +8,8 @@ mod queue;
 
 mod reads;
 
+mod erasures;
+
 mod observed_rows;
 
 use std::fmt::Write;
@@ -19,6 +21,7 @@ use futures::channel::oneshot;
 use futures::future::{BoxFuture, ready};
 use palyra_ports::{AppendClass, AppendError, AppendTape, Clock, CommitReceipt, JournalAppendRequest};
 use palyra_testkit::MemoryJournal;
+use palyra_types::budget::{AccountEvent, BudgetEvent, LimitMeasure};
 use palyra_types::event::{JournalEvent, RunEvent, TapeEvent};
 use palyra_types::{BootTime, RunId};
 
@@ -214,10 +217,14 @@ impl SimJournal {
         if self.world.mutates(Mutation::ForgetsKeys) {
             forget_keys(&mut request);
         }
+        if self.world.mutates(Mutation::LosesCharges) {
+            lose_charges(&mut request);
+        }
         if self.world.mutates(Mutation::ForgetsWhoIsActive) {
             request.guards.retain(|guard| !matches!(guard, palyra_ports::Guard::NoOtherRunInProgress { .. }));
         }
         let end = request.entries.iter().rfind(|entry| is_end(&entry.event)).cloned();
+        let charged = request.entries.iter().rfind(|entry| is_charge(&entry.event)).cloned();
         let result = self.memory.append(request).now_or_never().unwrap_or(Err(AppendError::Closed));
         if let (Ok(_), Some(end), true) = (&result, end, self.world.mutates(Mutation::WritesAfterTheEnd)) {
             let run = end.run.map(|(run, at)| (run, at.next()));
@@ -225,6 +232,10 @@ impl SimJournal {
                 entries: vec![palyra_ports::NewEntry { run, ..end }],
                 ..JournalAppendRequest::default()
             };
+            let _ = self.memory.append(again).now_or_never();
+        }
+        if let (Ok(_), Some(charged), true) = (&result, charged, self.world.mutates(Mutation::ChargesTwice)) {
+            let again = JournalAppendRequest { entries: vec![charged], ..JournalAppendRequest::default() };
             let _ = self.memory.append(again).now_or_never();
         }
         self.show_oracle();
@@ -326,6 +337,22 @@ fn is_start(event: &JournalEvent) -> bool {
 
 fn is_end(event: &JournalEvent) -> bool {
     matches!(event, JournalEvent::Tape(TapeEvent::Run(RunEvent::Finished(_))))
+}
+
+fn is_charge(event: &JournalEvent) -> bool {
+    let JournalEvent::Budget(BudgetEvent::Account { event, .. }) = event else { return false };
+    matches!(event, AccountEvent::Settled { .. })
+}
+
+/// Puts an event that changes no sum in the place of each end of a reservation.
+fn lose_charges(request: &mut JournalAppendRequest) {
+    for entry in &mut request.entries {
+        if let JournalEvent::Budget(BudgetEvent::Account { event, .. }) = &mut entry.event
+            && matches!(event, AccountEvent::Settled { .. } | AccountEvent::Released { .. })
+        {
+            *event = AccountEvent::SoftLimitPassed { measure: LimitMeasure::Requests };
+        }
+    }
 }
 
 fn forget_keys(request: &mut JournalAppendRequest) {

@@ -14,17 +14,22 @@ use palyra_ports::{Clock, ModelCapabilities, ModelInfo, ModelProvider};
 use palyra_run_core::failure_table::CLASSES;
 use palyra_types::Content;
 use palyra_types::model::{
-    FinishReason, ModelAnswer, ModelFailure, ModelFailureClass, ModelName, ModelPiece, ModelRequest,
-    ProviderName, RawModelAnswer, RawToolProposal, TokenUsage, ToolProposal, UsageSource,
+    ChatMessage, FinishReason, ModelAnswer, ModelFailure, ModelFailureClass, ModelName, ModelPiece,
+    ModelRequest, ProviderName, RawModelAnswer, RawToolProposal, TokenUsage, ToolProposal, UsageSource,
 };
 use palyra_types::tool::ToolName;
 
 use crate::fault::{Fault, Phase};
+use crate::oracle::STRANGER;
 use crate::tools::{ACT, CHANGE, COUNT, LOOK, PAY, POST, QUESTION, SEND, SIGN, WIRE};
 use crate::world::{SimWorld, turns};
 
 /// How large the models' window is: stories are short.
 const CONTEXT_TOKENS: u64 = 200_000;
+/// How large it is where sessions have to be summed up.
+const SMALL_CONTEXT_TOKENS: u64 = 4_096;
+/// Words of the instructions for a summary.
+const SUMMARY_INSTRUCTIONS: &str = "sum up the older part";
 /// Pieces of an answer, at most.
 const PIECES_MAX: u64 = 6;
 /// How long a model pauses, at most.
@@ -35,6 +40,9 @@ const ASKED_PAUSE_MAX: Duration = Duration::from_secs(90);
 /// What a model proposes, each as often as it stands here.
 const SOME_TOOLS: &[&str] =
     &[LOOK, LOOK, COUNT, ACT, ACT, POST, CHANGE, CHANGE, CHANGE, SEND, SIGN, PAY, WIRE, QUESTION, "no_such"];
+
+/// The same for another principal: nothing that asks.
+const STRANGER_TOOLS: &[&str] = &[LOOK, COUNT, LOOK];
 
 /// The provider `sim`.
 #[derive(Clone)]
@@ -76,10 +84,25 @@ impl SimModel {
         steps
     }
 
-    fn answer(&self) -> RawModelAnswer {
+    /// Writes a summary down: mostly one that has what must survive, now and then one that is refused.
+    fn summary_script(&self, request: &ModelRequest) -> VecDeque<AnswerStep> {
         let dice = &self.world.dice;
-        let proposals: Vec<RawToolProposal> = if dice.below(2) == 0 {
-            (0..=dice.below(3)).map(|at| self.proposal(at)).collect()
+        let text = if dice.below(4) == 0 { "word".to_owned() } else { summary_of(request) };
+        let phase = Phase::ModelWaiting;
+        VecDeque::from([
+            AnswerStep::Turns(dice.below(12)),
+            AnswerStep::MayFail(phase),
+            AnswerStep::Piece(ModelPiece::Text(text.into())),
+            AnswerStep::Turns(dice.below(12)),
+            AnswerStep::MayFail(phase),
+            AnswerStep::Answer,
+        ])
+    }
+
+    fn answer(&self, tools: &[&'static str]) -> RawModelAnswer {
+        let dice = &self.world.dice;
+        let proposals: Vec<RawToolProposal> = if !tools.is_empty() && dice.below(2) == 0 {
+            (0..=dice.below(3)).map(|at| self.proposal(at, tools)).collect()
         } else {
             Vec::new()
         };
@@ -105,9 +128,9 @@ impl SimModel {
         }
     }
 
-    fn proposal(&self, at: u64) -> RawToolProposal {
+    fn proposal(&self, at: u64, tools: &[&'static str]) -> RawToolProposal {
         let dice = &self.world.dice;
-        let tool = dice.pick(SOME_TOOLS);
+        let tool = dice.pick(tools);
         let arguments = match dice.below(12) {
             0 => "{".to_owned(),
             1..=7 => format!("{{\"n\":{}}}", dice.below(2)),
@@ -150,19 +173,50 @@ enum AnswerFault {
     Pauses,
 }
 
+/// Returns a summary with all lines that a request says have to be kept.
+fn summary_of(request: &ModelRequest) -> String {
+    let ChatMessage::User { text, .. } = &request.messages[0] else { return String::new() };
+    let kept = text.expose().split_once(" from=\"lines\">\n").map_or("", |(_, kept)| kept);
+    let kept = kept.split_once("\n</data-").map_or("", |(kept, _)| kept);
+    let lists = ["Pinned", "Decisions", "Done", "Open"].map(|list| {
+        let begin = format!("{list}: ");
+        let lines = kept.lines().filter_map(|line| line.strip_prefix(&begin));
+        let lines: String = lines.map(|line| format!("- {line}\n")).collect();
+        format!("{list}:\n{}", if lines.is_empty() { "- none\n" } else { &lines })
+    });
+    lists.concat()
+}
+
+fn is_of_stranger(request: &ModelRequest) -> bool {
+    let said = request.messages.iter().rev().find_map(|message| match message {
+        ChatMessage::User { text, .. } => Some(text.expose().as_str()),
+        ChatMessage::Assistant { .. } | ChatMessage::ToolResult { .. } => None,
+    });
+    said.is_some_and(|text| text.starts_with(STRANGER))
+}
+
 /// One answer on its way.
 struct AnswerStream {
     model: SimModel,
     steps: VecDeque<AnswerStep>,
     over: bool,
+    /// What it proposes.
+    tools: &'static [&'static str],
 }
 
 impl AnswerStream {
     fn begin(model: SimModel, request: &ModelRequest) -> Self {
+        if request.system.expose().contains(SUMMARY_INSTRUCTIONS) {
+            model.world.oracle().on_summary_request(request);
+            model.world.note(format_args!("? model asked for a summary"));
+            let steps = model.summary_script(request);
+            return Self { model, steps, over: false, tools: &[] };
+        }
         let phase = model.world.oracle().on_model_request(request);
         model.world.note(format_args!("? model asked while {}", phase.name()));
         let steps = model.script(phase);
-        Self { model, steps, over: false }
+        let tools = if is_of_stranger(request) { STRANGER_TOOLS } else { SOME_TOOLS };
+        Self { model, steps, over: false, tools }
     }
 
     async fn next(mut self) -> Option<(Result<ModelPiece, ModelFailure>, Self)> {
@@ -172,7 +226,7 @@ impl AnswerStream {
                 AnswerStep::Pause(span) => self.pause(span).await,
                 AnswerStep::Piece(piece) => return Some((Ok(piece), self)),
                 AnswerStep::Answer => {
-                    let answer = self.model.answer();
+                    let answer = self.model.answer(self.tools);
                     self.steps.clear();
                     return Some((Ok(ModelPiece::Answer(answer)), self));
                 }
@@ -191,7 +245,7 @@ impl AnswerStream {
                     Some(AnswerFault::Hangs) => futures::future::pending().await,
                     Some(AnswerFault::AnswersAndGoesOn) => {
                         self.over = true;
-                        let answer = self.model.answer();
+                        let answer = self.model.answer(self.tools);
                         return Some((Ok(ModelPiece::Answer(answer)), self));
                     }
                     Some(AnswerFault::Pauses) => {
@@ -218,7 +272,11 @@ impl ModelProvider for SimModel {
     fn model_info(&self, model: &ModelName) -> ModelInfo {
         ModelInfo {
             name: model.clone(),
-            context_tokens: CONTEXT_TOKENS,
+            context_tokens: if self.world.features().has_small_window {
+                SMALL_CONTEXT_TOKENS
+            } else {
+                CONTEXT_TOKENS
+            },
             note: "simulated".to_owned(),
             capabilities: ModelCapabilities::ALL,
         }

@@ -28,11 +28,25 @@ pub enum Mutation {
     LosesTimers,
     /// The journal lets two runs of a session be at work at once, by telling the second that the first is over.
     ForgetsWhoIsActive,
+    /// The journal has no accounts of budgets when it is asked for one, and no reservations at a start.
+    ForgetsAccounts,
+    /// The journal loses the end of a reservation.
+    LosesCharges,
+    /// The journal writes a charge of a budget twice.
+    ChargesTwice,
+    /// A timer of the length of a window never rings.
+    LosesLongTimers,
+    /// An erasure leaves out items of memory.
+    SparesItems,
+    /// An erasure leaves out summaries.
+    SparesSummaries,
+    /// The journal gives one principal the items of all.
+    MixesPrincipals,
 }
 
 impl Mutation {
     /// All of them.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 18] = [
         Self::AcknowledgesEarly,
         Self::LosesCommits,
         Self::ForgetsKeys,
@@ -44,6 +58,13 @@ impl Mutation {
         Self::RepeatsLiveEntry,
         Self::LosesTimers,
         Self::ForgetsWhoIsActive,
+        Self::ForgetsAccounts,
+        Self::LosesCharges,
+        Self::ChargesTwice,
+        Self::LosesLongTimers,
+        Self::SparesItems,
+        Self::SparesSummaries,
+        Self::MixesPrincipals,
     ];
 
     /// Returns words of the finding by which it must be recognised.
@@ -61,6 +82,13 @@ impl Mutation {
             Self::RepeatsLiveEntry => &["a second time"],
             Self::LosesTimers => &["is never over"],
             Self::ForgetsWhoIsActive => &["two runs of a session", "out of order"],
+            Self::ForgetsAccounts => &["goes above its limit"],
+            Self::LosesCharges => &["is never settled"],
+            Self::ChargesTwice => &["which is not open"],
+            Self::LosesLongTimers => &["nothing wakes it"],
+            Self::SparesItems => &["an item of an erased run"],
+            Self::SparesSummaries => &["a summary has", "a summary or an item with"],
+            Self::MixesPrincipals => &["of another principal", "who is another principal"],
         }
     }
 }

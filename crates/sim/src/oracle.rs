@@ -16,6 +16,10 @@ mod permission;
 
 mod grants;
 
+mod budgets;
+
+mod content;
+
 mod finish;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,13 +27,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use palyra_run_core::RunStateMachine;
 use palyra_types::approval::{ApprovalState, SeparationRule};
 use palyra_types::effect::EffectResolution;
-use palyra_types::event::{EffectEvent, JournalEvent, RunEvent, SessionEvent, TapeEvent};
+use palyra_types::event::{EffectEvent, JournalEvent, LogEvent, RunEvent, SessionEvent, TapeEvent};
+use palyra_types::proof::SeqRange;
 use palyra_types::run::{IdempotencyDigest, InputDelivery, RunLifecycleState};
 use palyra_types::tape::{JournalEventRecord, OrchestratorTapeRecord};
 use palyra_types::{ApprovalId, EffectId, PrincipalId, RunId, SessionId, TapeSeq};
 
 use crate::fault::Phase;
 
+pub(crate) use content::STRANGER;
 pub(crate) use finish::IdleState;
 pub(crate) use run_view::RunView;
 
@@ -42,7 +48,7 @@ pub(crate) struct Oracle {
     entries: u64,
     runs: BTreeMap<RunId, RunView>,
     sessions: BTreeMap<SessionId, Vec<RunId>>,
-    keyed_sessions: BTreeMap<String, SessionId>,
+    keyed_sessions: BTreeMap<(PrincipalId, String), SessionId>,
     /// Where each text of a person stands, by the text.
     inputs: BTreeMap<String, Vec<(RunId, TapeSeq)>>,
     keys: BTreeMap<IdempotencyDigest, (RunId, TapeSeq)>,
@@ -50,6 +56,9 @@ pub(crate) struct Oracle {
     executions: BTreeMap<(RunId, EffectId), u32>,
     refused: BTreeSet<String>,
     grants: grants::Grants,
+    budgets: budgets::BudgetCheck,
+    content: content::ContentCheck,
+    erasures: u64,
     starts_under_way: usize,
     findings: Vec<String>,
 }
@@ -78,7 +87,7 @@ impl Oracle {
         }
         self.entries = entry.seq.0 + 1;
         if let JournalEvent::Session(SessionEvent::Opened { session, key: Some(key), .. }) = &entry.event {
-            self.keyed_sessions.insert(key.expose().clone(), *session);
+            self.keyed_sessions.insert((entry.principal, key.expose().clone()), *session);
         }
         if let JournalEvent::Effect(EffectEvent::Settled(settled)) = &entry.event {
             let view = self.runs.get_mut(&settled.run);
@@ -88,6 +97,7 @@ impl Oracle {
                 self.find(format!("{what}, which takes it, or is in no doubt"));
             }
         }
+        self.take_beside(entry);
         let (JournalEvent::Tape(event), Some((run, tape_seq)), Some(session)) =
             (&entry.event, entry.run, entry.session)
         else {
@@ -110,7 +120,10 @@ impl Oracle {
                 return;
             }
             self.sessions.entry(session).or_default().push(run);
-            self.runs.insert(run, RunView::new(&record, started.delivery));
+            self.runs.insert(run, RunView::new(&record, started.delivery, self.erasures));
+            if let Some(what) = self.content.check_start(entry.principal, started) {
+                self.find(format!("run {run} {what}"));
+            }
         }
         self.hear(event, run, tape_seq);
         if RunStateMachine::is_begun_by(event) {
@@ -128,6 +141,43 @@ impl Oracle {
             }
             None => self.find(format!("run {run} has an entry before its first one")),
         }
+    }
+
+    /// Takes what belongs to no tape: budgets, items of memory, summaries, erasures.
+    fn take_beside(&mut self, entry: &JournalEventRecord) {
+        let wrong = if let JournalEvent::Budget(event) = &entry.event {
+            self.budgets.take(event)
+        } else if let JournalEvent::Session(SessionEvent::Compacted(made)) = &entry.event {
+            self.content.check_summary(made)
+        } else {
+            None
+        };
+        if let JournalEvent::Memory(event) = &entry.event {
+            self.content.take_memory(entry.principal, event);
+        }
+        if let JournalEvent::Log(LogEvent::Erased { ranges, .. }) = &entry.event {
+            self.note_erased(ranges);
+        }
+        wrong.into_iter().for_each(|what| self.find(what));
+    }
+
+    fn note_erased(&mut self, ranges: &[SeqRange]) {
+        self.erasures += 1;
+        let is_erased = |view: &RunView| ranges.iter().any(|range| range.holds(view.first_seq()));
+        let erased: Vec<RunId> =
+            self.runs.iter().filter(|(_, view)| is_erased(view)).map(|(run, _)| *run).collect();
+        for run in erased {
+            let words = self.inputs.iter().filter(|(_, places)| places.iter().any(|(of, _)| *of == run));
+            // What follows the first sentence is filler.
+            let words = words.filter_map(|(text, _)| text.split_inclusive('.').next().map(str::to_owned));
+            let words: Vec<String> = words.collect();
+            self.content.erase(run, words);
+        }
+    }
+
+    /// Returns whether the content of a run is erased.
+    pub(crate) fn is_erased(&self, run: RunId) -> bool {
+        self.content.is_erased(run)
     }
 
     /// Takes note of what a person said, now that it is recorded.
@@ -194,17 +244,38 @@ impl Oracle {
     }
 
     /// Returns where the session stands that clients call by this key: its run at work, or the next one.
-    pub(crate) fn phase_of_session(&self, key: &str) -> Phase {
-        let Some(session) = self.keyed_sessions.get(key) else { return Phase::BeforeFirstCommit };
+    pub(crate) fn phase_of_session(&self, principal: PrincipalId, key: &str) -> Phase {
+        let known = self.keyed_sessions.get(&(principal, key.to_owned()));
+        let Some(session) = known else { return Phase::BeforeFirstCommit };
         let runs = self.sessions.get(session).into_iter().flatten().filter_map(|run| self.runs.get(run));
         let open: Vec<&RunView> = runs.filter(|view| !view.state().is_terminal()).collect();
         let at_work = open.iter().find(|view| view.state() == RunLifecycleState::InProgress);
         at_work.or(open.first()).map_or(Phase::Idle, |view| view.phase())
     }
 
-    /// Returns all sessions that have a run.
-    pub(crate) fn sessions(&self) -> impl Iterator<Item = SessionId> {
-        self.sessions.keys().copied()
+    /// Returns all sessions of a principal that have a run.
+    pub(crate) fn sessions_of(&self, principal: PrincipalId) -> impl Iterator<Item = SessionId> {
+        let own = self.sessions.iter().filter(move |(_, runs)| {
+            runs.first().and_then(|run| self.runs.get(run)).is_some_and(|view| view.principal() == principal)
+        });
+        own.map(|(session, _)| *session)
+    }
+
+    /// Returns all runs of a principal.
+    pub(crate) fn runs_of(&self, principal: PrincipalId) -> Vec<RunId> {
+        self.runs.iter().filter(|(_, view)| view.principal() == principal).map(|(run, _)| *run).collect()
+    }
+
+    /// Returns the runs of a principal that are not over, oldest first.
+    pub(crate) fn open_runs_of(&self, principal: PrincipalId) -> Vec<RunId> {
+        let mut open = self.open_runs();
+        open.retain(|run| self.runs.get(run).is_some_and(|view| view.principal() == principal));
+        open
+    }
+
+    /// Returns the runs of a principal that wait for a budget.
+    pub(crate) fn waiting_for_budget(&self) -> Vec<RunId> {
+        self.runs.iter().filter(|(_, view)| view.waits_for_budget()).map(|(run, _)| *run).collect()
     }
 
     /// Returns where the runs of all sessions stand, without those that are over.

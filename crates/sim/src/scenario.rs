@@ -22,9 +22,9 @@ use crate::dice::ScenarioRandom;
 use crate::fault::{FaultMatrix, Phase};
 use crate::journal::SimJournal;
 use crate::mutation::Mutation;
-use crate::oracle::IdleState;
+use crate::oracle::{IdleState, RunView};
 use crate::rules;
-use crate::world::{SimWorld, TraceMode};
+use crate::world::{SimWorld, StoryFeatures, TraceMode};
 
 /// Lives with faults, at most.
 const LIVES_MAX: u32 = 8;
@@ -34,6 +34,8 @@ const CALM_LIVES_MAX: u32 = 60;
 const AWAY_MAX: Duration = Duration::from_secs(20);
 /// Within so much time everything is over once the faults have stopped.
 const REST_WITHIN: Duration = Duration::from_secs(4 * 60 * 60);
+/// The same where runs wait for windows of budgets.
+const REST_WITHIN_WINDOWS: Duration = Duration::from_secs(20 * 24 * 60 * 60);
 
 /// What a story came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -76,10 +78,16 @@ pub fn tell(seed: u64, mutation: Option<Mutation>, chronicled: TraceMode) -> Out
     let (fault, phase) = world.fault_rates().sought();
     world.note(format_args!("seed {seed} looks for {} while {}", fault.name(), phase.name()));
     let dice = world.dice.apart();
-    let clients = (0..=dice.below(3)).map(|number| Client::new(&world, number, acts(&dice))).collect();
+    let clients = clients(&world, &dice);
     let entropy = Arc::new(FixedEntropy::new(dice.below(u64::MAX)));
     let (policy, _) = watch::channel(Arc::clone(&rules::all()[0]));
-    let birth = LifeSetup { world: Arc::clone(&world), clients, config: config(&dice), entropy, policy };
+    let birth = LifeSetup {
+        world: Arc::clone(&world),
+        clients,
+        config: config(&dice, world.features()),
+        entropy,
+        policy,
+    };
     let mut telling = ScenarioRun { journal: SimJournal::new(Arc::clone(&world)), birth, lives: 0 };
     telling.storm(&dice);
     telling.calm(&dice);
@@ -103,11 +111,22 @@ pub fn tell(seed: u64, mutation: Option<Mutation>, chronicled: TraceMode) -> Out
     }
 }
 
-fn acts(dice: &ScenarioRandom) -> u32 {
-    8 + u32::try_from(dice.below(16)).unwrap_or(0)
+fn acts(dice: &ScenarioRandom, features: StoryFeatures) -> u32 {
+    let beside = u32::from(features.has_budgets) * 3 + u32::from(features.has_content) * 6;
+    8 + beside + u32::try_from(dice.below(16)).unwrap_or(0)
 }
 
-fn config(dice: &ScenarioRandom) -> GatewayRuntimeConfigSnapshot {
+/// Makes the clients: up to four of the owner, and one of another principal in stories with content of theirs.
+fn clients(world: &Arc<SimWorld>, dice: &ScenarioRandom) -> Vec<Client> {
+    let mut clients: Vec<Client> =
+        (0..=dice.below(3)).map(|number| Client::new(world, number, acts(dice, world.features()))).collect();
+    if world.features().has_content {
+        clients.push(Client::stranger(world, 0, acts(dice, world.features())));
+    }
+    clients
+}
+
+fn config(dice: &ScenarioRandom, features: StoryFeatures) -> GatewayRuntimeConfigSnapshot {
     let limits = RunLimits {
         turns_max: 3 + u32::try_from(dice.below(6)).unwrap_or(0),
         tool_calls_max: 4 + u32::try_from(dice.below(10)).unwrap_or(0),
@@ -116,7 +135,14 @@ fn config(dice: &ScenarioRandom) -> GatewayRuntimeConfigSnapshot {
         output_tokens_max: 200 + dice.below(100_000),
     };
     let session_queue_max = if dice.below(4) == 0 { 2 } else { 64 };
-    GatewayRuntimeConfigSnapshot { limits, session_queue_max, ..GatewayRuntimeConfigSnapshot::default() }
+    GatewayRuntimeConfigSnapshot {
+        limits,
+        session_queue_max,
+        instructions: "short".into(),
+        recalls_memory: features.has_content,
+        compacts: features.has_small_window,
+        ..GatewayRuntimeConfigSnapshot::default()
+    }
 }
 
 struct ScenarioRun {
@@ -170,26 +196,41 @@ impl ScenarioRun {
                     match rest {
                         IdleState::Over => break,
                         IdleState::Waiting(runs) => {
-                            for run in runs {
-                                let client = dice.index(self.birth.clients.len());
-                                let asked = world.oracle().phase_of(run) == Phase::Asked;
-                                if asked {
-                                    self.birth.clients[client].will_decide(run);
-                                } else {
-                                    let doubted = world.oracle().doubts().any(|(other, _)| other == run);
-                                    let doubts = if doubted { OpenDoubts::Some } else { OpenDoubts::None };
-                                    self.birth.clients[client].will_answer(run, doubts);
-                                }
-                            }
+                            runs.into_iter().for_each(|run| self.answer(run, dice));
                         }
                     }
                 }
             }
             self.reopen();
         }
-        if !world.oracle().open_runs().is_empty() || world.clock.boot().since(began) > REST_WITHIN {
+        let rest_within = if world.features().has_budgets { REST_WITHIN_WINDOWS } else { REST_WITHIN };
+        if !world.oracle().open_runs().is_empty() || world.clock.boot().since(began) > rest_within {
             let open = world.oracle().open_runs();
             world.oracle().find(format!("a run is never over, whoever answers it: {open:?}"));
+        }
+    }
+
+    /// Lets one of the clients of a run's principal answer it.
+    fn answer(&self, run: RunId, dice: &ScenarioRandom) {
+        let oracle = self.birth.world.oracle();
+        let Some(view) = oracle.run(run) else { return };
+        let principal = view.principal();
+        let waits_for_budget = view.waits_for_budget();
+        let is_asked = oracle.phase_of(run) == Phase::Asked;
+        let doubted = oracle.doubts().any(|(other, _)| other == run);
+        drop(oracle);
+        // Budgets are the owner's.
+        let clients = self.birth.clients.iter().filter(|client| {
+            if waits_for_budget { !client.is_stranger() } else { client.principal() == principal }
+        });
+        let clients: Vec<&Client> = clients.collect();
+        let client = clients[dice.index(clients.len())];
+        if waits_for_budget {
+            client.will_help(run);
+        } else if is_asked {
+            client.will_decide(run);
+        } else {
+            client.will_answer(run, if doubted { OpenDoubts::Some } else { OpenDoubts::None });
         }
     }
 
@@ -207,8 +248,12 @@ impl ScenarioRun {
             let record = record.and_then(Result::ok).flatten();
             let mut oracle = self.birth.world.oracle();
             oracle.compare(run, record.as_ref(), &tape);
-            for client in &self.birth.clients {
-                if !client.seen(run).iter().map(|entry| &**entry).eq(tape.iter()) {
+            let principal = oracle.run(run).map(RunView::principal);
+            let is_erased = oracle.is_erased(run);
+            for client in self.birth.clients.iter().filter(|client| Some(client.principal()) == principal) {
+                let seen = client.seen(run);
+                let is_same = is_erased || seen.iter().map(|entry| &**entry).eq(tape.iter());
+                if seen.len() != tape.len() || !is_same {
                     oracle.find(format!("a client did not see {run} as the journal has it"));
                 }
             }

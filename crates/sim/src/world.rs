@@ -37,6 +37,7 @@ pub(crate) struct SimWorld {
     pub(crate) dice: ScenarioRandom,
     pub(crate) mutation: Option<Mutation>,
     fault_rates: FaultRates,
+    features: StoryFeatures,
     calm: AtomicBool,
     ahead: Mutex<ClockLead>,
     policy_changed: AtomicBool,
@@ -51,6 +52,28 @@ struct ClockLead {
     now: i64,
     /// The most it ever was.
     most: i64,
+}
+
+/// What a story has beside runs; a story without it shows what it hides.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct StoryFeatures {
+    /// Budgets are set.
+    pub(crate) has_budgets: bool,
+    /// People remember, sum up and erase.
+    pub(crate) has_content: bool,
+    /// Models have a small window, and sessions are summed up by themselves.
+    pub(crate) has_small_window: bool,
+}
+
+impl StoryFeatures {
+    fn of(dice: &ScenarioRandom) -> Self {
+        let has_content = dice.below(2) == 0;
+        Self {
+            has_budgets: dice.below(2) == 0,
+            has_content,
+            has_small_window: has_content && dice.below(3) > 0,
+        }
+    }
 }
 
 /// What was noted down.
@@ -75,12 +98,14 @@ impl SimWorld {
     pub(crate) fn new(seed: u64, mutation: Option<Mutation>, chronicled: TraceMode) -> Arc<Self> {
         let dice = ScenarioRandom::new(seed);
         let fault_rates = FaultRates::of(seed, &dice.apart());
+        let features = StoryFeatures::of(&dice.apart());
         let lines = (chronicled == TraceMode::Words).then(Vec::new);
         Arc::new(Self {
             clock: FakeClock::new(),
             dice,
             mutation,
             fault_rates,
+            features,
             calm: AtomicBool::new(false),
             ahead: Mutex::default(),
             policy_changed: AtomicBool::new(false),
@@ -104,6 +129,11 @@ impl SimWorld {
 
     pub(crate) fn fault_rates(&self) -> &FaultRates {
         &self.fault_rates
+    }
+
+    /// Returns what a story has beside runs.
+    pub(crate) fn features(&self) -> StoryFeatures {
+        self.features
     }
 
     /// Notes something down.

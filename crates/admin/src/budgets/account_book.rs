@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 
 use palyra_governance::{BudgetAccount, BudgetDefinition, ReservationEnd, SpanAt};
 use palyra_types::budget::{
-    AccountEvent, AccountKey, PursePath, ReservationId, ReservationRequest, WindowKind, WindowSpan,
+    AccountEvent, AccountKey, PursePath, ReservationId, ReservationRequest, UsageAmount, WindowKind,
+    WindowSpan,
 };
 use palyra_types::session::SessionRef;
 use palyra_types::{BudgetId, PrincipalId, RunId, Timestamp};
@@ -106,6 +107,34 @@ impl AccountBook {
             self.open.entry(*id).or_default().push(key);
         }
         self.accounts.insert(key, AccountState::of(account));
+    }
+
+    /// Takes budgets and accounts as the journal has them, in the place of all that counted; runs that wait stay.
+    pub(super) fn reread(
+        &mut self,
+        budgets: impl IntoIterator<Item = BudgetInForce>,
+        accounts: Vec<(AccountKey, BudgetAccount)>,
+    ) {
+        let budgets_before = std::mem::take(&mut self.budgets);
+        let raised_before = self.raised();
+        self.accounts.clear();
+        self.open.clear();
+        budgets.into_iter().for_each(|budget| self.set(budget));
+        accounts.into_iter().for_each(|(key, account)| self.restore(key, account));
+        if self.budgets != budgets_before || self.raised() != raised_before {
+            self.note_change();
+        }
+    }
+
+    /// Returns by how much limits are raised.
+    fn raised(&self) -> BTreeMap<AccountKey, UsageAmount> {
+        let raised = self.accounts.iter().map(|(key, state)| (*key, state.committed.totals().topped_up));
+        raised.filter(|(_, amount)| *amount != UsageAmount::ZERO).collect()
+    }
+
+    /// Returns the accounts that are known.
+    pub(super) fn known(&self) -> Vec<AccountKey> {
+        self.accounts.keys().copied().collect()
     }
 
     /// Returns the accounts in which a run with this path is counted.

@@ -165,6 +165,9 @@ impl BudgetStep {
     /// Counts what may have been committed: reservations stay, and requests have not ended.
     pub fn in_doubt(mut self) {
         let mut events = std::mem::take(&mut self.events);
+        if !events.is_empty() {
+            self.book.note_doubt();
+        }
         events.retain(|(_, event)| {
             !matches!(event, AccountEvent::Settled { .. } | AccountEvent::Released { .. })
         });

@@ -63,6 +63,9 @@ impl BudgetWaits {
         if self.maintain.status().health == JournalHealth::Quarantined {
             return Ok(NextTick::OnSignal);
         }
+        let settled = self.book.settle_doubt().await;
+        settled
+            .map_err(|error| TickFailure::new(format_args!("budgets could not be read again: {error}")))?;
         if self.read == WaitsRead::NotYet {
             let waiting = self.waiting_runs().await?;
             self.read = WaitsRead::Yes;

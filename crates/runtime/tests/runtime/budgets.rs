@@ -19,6 +19,7 @@ use palyra_types::run::{RunLimits, RunPhase, TerminationReason, WaitReason};
 use palyra_types::tape::JournalEventRecord;
 use palyra_types::{ErrorCode, RunId, Timestamp};
 
+use crate::faults::Refusal;
 use crate::rig::{Parts, Rig, entries_of, settle, soon};
 use crate::shapes::check;
 
@@ -421,4 +422,20 @@ async fn a_session_and_an_agent_do_not_escape_the_budget_of_their_principal() {
     assert_eq!(listing.accounts.len(), 1);
     assert_eq!(listing.accounts[0].spent.tokens, size);
     assert_eq!(listing.accounts[0].reserved, UsageAmount::ZERO);
+}
+
+#[tokio::test]
+async fn a_change_of_a_budget_in_doubt_counts_as_the_journal_has_it() {
+    let size = size_of_request().await;
+    let rig = rig().await;
+    set(&rig, daily("daily", tokens(10 * size))).await;
+    rig.faults.refuse(Refusal::AnswersInDoubt);
+    let change = daily("daily", tokens(size / 2));
+    let unknown = soon("a budget", rig.gateway.admin.usage.set_budget(rig.me(), change)).await;
+    assert!(unknown.is_err(), "{unknown:?}");
+    rig.faults.mend();
+    let run = rig.submit("a", "same words").await.run;
+    waits(&rig, run).await;
+    assert!(rig.model.requests().is_empty());
+    accounts(&rig).await;
 }

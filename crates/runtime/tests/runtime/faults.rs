@@ -25,6 +25,8 @@ pub(crate) enum Refusal {
     All(AppendError),
     /// Those of new work: what ends something still gets in.
     NewWork(AppendError),
+    /// None of them, but the answer is that it is not known.
+    AnswersInDoubt,
 }
 
 /// Appends and tape reads that can be made to fail; clones share their faults.
@@ -154,8 +156,12 @@ impl AppendTape for FaultyJournal {
         let refused = match &*lock(&self.refusal) {
             Some(Refusal::All(error)) => Some(error.clone()),
             Some(Refusal::NewWork(error)) if request.class == AppendClass::Normal => Some(error.clone()),
-            Some(Refusal::NewWork(_)) | None => None,
+            Some(Refusal::NewWork(_) | Refusal::AnswersInDoubt) | None => None,
         };
+        if matches!(&*lock(&self.refusal), Some(Refusal::AnswersInDoubt)) {
+            let appending = self.inner.append(request);
+            return async move { appending.await.and(Err(AppendError::Unknown)) }.boxed();
+        }
         match refused {
             Some(error) => {
                 self.refused.send_modify(|refused| *refused += 1);

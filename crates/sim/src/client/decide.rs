@@ -20,7 +20,7 @@ const OTHERS: u64 = 2;
 pub(super) async fn decide_something(connected: &ConnectedClient) {
     let dice = connected.client.dice();
     let pending: Vec<(RunId, ApprovalId)> = connected.client.world.oracle().pending_approvals();
-    if pending.is_empty() {
+    if pending.is_empty() || connected.client.is_stranger() {
         return;
     }
     let (run, approval) = pending[dice.index(pending.len())];

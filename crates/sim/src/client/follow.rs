@@ -45,17 +45,17 @@ fn run_to_follow(client: &Client) -> Option<RunId> {
     }
     let dice = client.dice();
     let oracle = client.world.oracle();
-    let open = oracle.open_runs();
+    let open = oracle.open_runs_of(client.principal());
     if !open.is_empty() && dice.below(4) > 0 {
         return Some(open[dice.index(open.len())]);
     }
-    let all: Vec<RunId> = oracle.runs().map(|(run, _)| run).collect();
+    let all: Vec<RunId> = oracle.runs_of(client.principal());
     (!all.is_empty()).then(|| all[dice.index(all.len())])
 }
 
 /// Sees every run to its end.
 pub(super) async fn see_all(connected: &ConnectedClient) {
-    let all: Vec<RunId> = connected.client.world.oracle().runs().map(|(run, _)| run).collect();
+    let all = connected.client.world.oracle().runs_of(connected.client.principal());
     for run in all {
         let seen = connected.client.seen(run).len();
         follow(connected, run, seen, FollowInterest::Faithful).await;
@@ -63,7 +63,9 @@ pub(super) async fn see_all(connected: &ConnectedClient) {
             let oracle = connected.client.world.oracle();
             oracle.run(run).map(|view| view.tape().to_vec()).unwrap_or_default()
         });
-        if !own.iter().map(|entry| &**entry).eq(whole.iter()) {
+        let is_erased = connected.client.world.oracle().is_erased(run);
+        let is_same = own.iter().map(|entry| &**entry).eq(whole.iter());
+        if own.len() != whole.len() || !(is_same || is_erased) {
             let what = format!("{} saw another tape of {run} than the journal has", connected.client.name());
             connected.client.world.oracle().find(what);
         }

@@ -13,6 +13,9 @@ const ALL: [EffectResolution; 3] =
 
 /// Settles one of the calls in doubt, now and then one that is settled already; returns whether there was any.
 pub(super) async fn settle_something(connected: &ConnectedClient) -> bool {
+    if connected.client.is_stranger() {
+        return false;
+    }
     let dice = connected.client.dice();
     let known: Vec<(RunId, EffectId)> = {
         let oracle = connected.client.world.oracle();

@@ -42,7 +42,8 @@ pub(super) async fn act(connected: &ConnectedClient) {
     let dice = connected.client.dice();
     match dice.below(100) {
         0..=43 => {
-            let open_input = new_input(connected, &dice, InputTarget::Session(dice.below(SESSIONS)));
+            let open_input =
+                new_input(connected, &dice, InputTarget::Session(dice.below(sessions(connected))));
             say(connected, open_input).await;
         }
         44..=61 => {
@@ -76,13 +77,25 @@ fn new_input(connected: &ConnectedClient, dice: &ScenarioRandom, to: InputTarget
     // One of a few names material: a file, a file once more, and a folder, for which there is no tool.
     let references = if number % 5 == 3 { " @file:notes @file:notes @folder:." } else { "" };
     OpenInput {
-        text: format!("{name} says {number}{references}"),
+        text: format!("{name} says {number}.{}{references}", filler(connected, &dice)),
         key,
         to,
         delivery,
         open: InputOutcome::Refused,
         attempts: 0,
     }
+}
+
+/// Returns how many sessions there are: one where it has to outgrow a window.
+fn sessions(connected: &ConnectedClient) -> u64 {
+    if connected.client.world.features().has_small_window { 1 } else { SESSIONS }
+}
+
+/// Returns plain words where the window of the models is small, so that sessions fill it.
+fn filler(connected: &ConnectedClient, dice: &ScenarioRandom) -> String {
+    let has_small_window = connected.client.world.features().has_small_window;
+    let words = if has_small_window { 10 + dice.index(60) } else { 0 };
+    " Plain words.".repeat(words)
 }
 
 /// Answers a run that waits for a person.
@@ -94,13 +107,13 @@ pub(super) async fn answer(connected: &ConnectedClient, run: RunId) {
 }
 
 /// Picks a run, rather one that is not over.
-fn some_run(connected: &ConnectedClient, dice: &ScenarioRandom) -> Option<RunId> {
+pub(super) fn some_run(connected: &ConnectedClient, dice: &ScenarioRandom) -> Option<RunId> {
     let oracle = connected.client.world.oracle();
-    let open = oracle.open_runs();
+    let open = oracle.open_runs_of(connected.client.principal());
     if !open.is_empty() && dice.below(5) > 0 {
         return Some(open[dice.index(open.len())]);
     }
-    let all: Vec<RunId> = oracle.runs().map(|(run, _)| run).collect();
+    let all = oracle.runs_of(connected.client.principal());
     (!all.is_empty()).then(|| all[dice.index(all.len())])
 }
 
@@ -150,7 +163,7 @@ fn phase_of(client: &Client, to: InputTarget) -> Phase {
     let oracle = client.world.oracle();
     match to {
         InputTarget::Run(run) => oracle.phase_of(run),
-        InputTarget::Session(number) => oracle.phase_of_session(&key_of(number)),
+        InputTarget::Session(number) => oracle.phase_of_session(client.principal(), &key_of(number)),
     }
 }
 
@@ -296,9 +309,9 @@ async fn change(connected: &ConnectedClient, dice: &ScenarioRandom) {
     }
 }
 
-fn some_session(connected: &ConnectedClient, dice: &ScenarioRandom) -> Option<SessionId> {
+pub(super) fn some_session(connected: &ConnectedClient, dice: &ScenarioRandom) -> Option<SessionId> {
     let oracle = connected.client.world.oracle();
-    let sessions: Vec<SessionId> = oracle.sessions().collect();
+    let sessions: Vec<SessionId> = oracle.sessions_of(connected.client.principal()).collect();
     (!sessions.is_empty()).then(|| sessions[dice.index(sessions.len())])
 }
 
@@ -320,7 +333,8 @@ async fn branch(connected: &ConnectedClient, dice: &ScenarioRandom) {
     client.world.note(format_args!("< {} branches off {run}: {outcome:?}", client.name()));
     match outcome {
         Ok(()) => {
-            let open_input = new_input(connected, dice, InputTarget::Session(dice.below(SESSIONS)));
+            let open_input =
+                new_input(connected, dice, InputTarget::Session(dice.below(sessions(connected))));
             say_in(connected, selector, &open_input).await;
         }
         Err(error) => explain(client, &error),
@@ -342,7 +356,7 @@ async fn say_in(connected: &ConnectedClient, session: SessionSelector, open_inpu
 
 /// Finds or opens a session, and may start it afresh.
 async fn resolve(connected: &ConnectedClient, dice: &ScenarioRandom) {
-    let mut selector = by_key(&key_of(dice.below(SESSIONS)));
+    let mut selector = by_key(&key_of(dice.below(sessions(connected))));
     if dice.below(3) == 0 {
         selector.reset = ResetMode::Reset;
     }

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use palyra_journal_core::families::approvals::ApprovalFamily;
 use palyra_journal_core::families::runs::{RunFamily, RunRow};
 use palyra_journal_core::family::{
-    Family, FamilyTable, IndexKey, RowId, RowLookup, RowScan, RowStore, RowWrite, ScannedRow, StoreFault,
-    StoredRow,
+    Family, FamilyTable, IndexKey, KeyRange, RowId, RowLookup, RowScan, RowStore, RowWrite, ScannedRow,
+    StoreFault, StoredRow,
 };
 use palyra_types::proof::SeqRange;
 use palyra_types::run::RunLifecycleState;
@@ -66,6 +66,9 @@ impl ObservedRows<'_> {
         let is_pending = |row: RunRow| row.record.state == RunLifecycleState::Pending;
         match self.mutation {
             Some(Mutation::ForgetsAnOpenRun) => is_of_open && is_of_all,
+            Some(Mutation::ForgetsAccounts) => {
+                table.name == "budget_account" && table.indexes[scan.index].name == "with_reservations"
+            }
             Some(Mutation::ForgetsWhoIsActive) => {
                 is_of_open && !is_of_all && !RunFamily::load(row).is_some_and(is_pending)
             }
@@ -81,11 +84,18 @@ impl RowStore for ObservedRows<'_> {
         by: RowLookup<'_>,
     ) -> Result<Option<StoredRow>, StoreFault> {
         let found = self.rows.get(table, by)?;
+        let found = found
+            .filter(|_| table.name != "budget_account" || self.mutation != Some(Mutation::ForgetsAccounts));
         self.subject.note(table, by, found.as_ref());
         Ok(found)
     }
 
     fn scan(&mut self, table: &'static FamilyTable, scan: &RowScan) -> Result<Vec<ScannedRow>, StoreFault> {
+        let is_of_items = table.name == "memory" && table.indexes[scan.index].name == "of_principal";
+        if is_of_items && self.mutation == Some(Mutation::MixesPrincipals) {
+            let everything = RowScan { range: KeyRange::of_prefix(IndexKey::new()), ..scan.clone() };
+            return self.rows.scan(table, &everything);
+        }
         let mut found = self.rows.scan(table, scan)?;
         found.retain(|scanned| !self.forgets(table, scan, &scanned.row));
         Ok(found)

@@ -2,13 +2,18 @@
 
 use palyra_run_core::Grant;
 use palyra_types::RunId;
+use palyra_types::event::{RunEvent, TapeEvent};
 use palyra_types::model::{ChatMessage, ModelRequest};
 use palyra_types::tape::OrchestratorTapeRecord;
 use palyra_types::tool::EffectContract;
 
+use super::content::SpeakerKind;
 use super::run_view::ModelInput;
 use super::{Oracle, permission};
 use crate::fault::Phase;
+
+/// Begins an input in the request for a summary.
+const PERSON: &str = "Person: ";
 
 impl Oracle {
     /// An entry was shown to somebody.
@@ -19,6 +24,7 @@ impl Oracle {
             None => {
                 self.find(format!("{who} sees entry {} of {run} before it is committed", entry.tape_seq.0));
             }
+            Some(_) if self.is_erased(run) => {}
             Some(committed) if committed != entry => {
                 self.find(format!(
                     "entry {} of {run} as {who} sees it is not what the journal has",
@@ -78,6 +84,11 @@ impl Oracle {
         };
         let Some(view) = self.runs.get(&run) else { return Phase::ModelWaiting };
         let (wanted, phase) = (view.last_request(), view.phase());
+        let speaker = view.tape().first().map_or(SpeakerKind::Owner, speaker_of);
+        let is_after_erasures = view.erasures() == self.erasures;
+        let wrong = self.content.check_request(request, speaker);
+        let wrong = wrong.or_else(|| is_after_erasures.then(|| self.content.check_data(request)).flatten());
+        wrong.into_iter().for_each(|what| self.find(what));
         match wanted {
             ModelInput::Nobody => {
                 self.find(format!("a model is asked for {run}, whose tape says that nobody is asked"));
@@ -88,6 +99,20 @@ impl Oracle {
             ModelInput::Whole(_) | ModelInput::Part => {}
         }
         phase
+    }
+
+    /// A model was asked for a summary.
+    pub(crate) fn on_summary_request(&mut self, request: &ModelRequest) {
+        let texts = request.messages.iter().filter_map(|message| match message {
+            ChatMessage::User { text, .. } => Some(text.expose()),
+            ChatMessage::Assistant { .. } | ChatMessage::ToolResult { .. } => None,
+        });
+        // An erased input has another text.
+        let mut said =
+            texts.flat_map(|text| text.split(PERSON).skip(1)).filter(|said| !said.starts_with('('));
+        let Some(speaker) = said.next().map(SpeakerKind::of) else { return };
+        let wrong = self.content.check_request(request, speaker);
+        wrong.into_iter().for_each(|what| self.find(what));
     }
 
     /// A tool is about to act.
@@ -107,5 +132,14 @@ impl Oracle {
         if let Some(complaint) = permission::complaint(tape, grant) {
             self.find(format!("call {effect} of {run} {complaint}"));
         }
+    }
+}
+
+/// Returns for whom a run works, by its first entry.
+fn speaker_of(first: &OrchestratorTapeRecord) -> SpeakerKind {
+    if let TapeEvent::Run(RunEvent::Started(started)) = &first.event {
+        SpeakerKind::of(started.input.text.expose())
+    } else {
+        SpeakerKind::Owner
     }
 }

@@ -9,7 +9,9 @@ use palyra_context::transcript::Transcript;
 use palyra_run_core::RunStateMachine;
 use palyra_types::approval::{ApprovalState, ApprovalTerms, SeparationRule};
 use palyra_types::effect::EffectResolution;
-use palyra_types::event::{ApprovalEvent, ModelEvent, NextAttempt, RunEvent, TapeEvent, ToolEvent};
+use palyra_types::event::{
+    ApprovalEvent, ContextSource, ModelEvent, NextAttempt, RunEvent, TapeEvent, ToolEvent,
+};
 use palyra_types::model::ChatMessage;
 use palyra_types::run::{InputDelivery, RunLifecycleState, RunPhase, TerminationReason, WaitReason};
 use palyra_types::tape::OrchestratorTapeRecord;
@@ -23,6 +25,9 @@ use crate::fault::Phase;
 pub(crate) struct RunView {
     run: RunId,
     session: SessionId,
+    principal: PrincipalId,
+    /// How many erasures there had been when it was accepted.
+    erasures: u64,
     first_seq: Seq,
     delivery: InputDelivery,
     machine: RunStateMachine,
@@ -79,10 +84,12 @@ enum CallSettled {
 }
 
 impl RunView {
-    pub(super) fn new(first: &OrchestratorTapeRecord, delivery: InputDelivery) -> Self {
+    pub(super) fn new(first: &OrchestratorTapeRecord, delivery: InputDelivery, erasures: u64) -> Self {
         Self {
             run: first.run,
             session: first.session,
+            principal: first.principal,
+            erasures,
             first_seq: first.seq,
             delivery,
             machine: RunStateMachine::new(first.run, first.session, first.principal),
@@ -355,6 +362,29 @@ impl RunView {
         self.session
     }
 
+    pub(crate) fn principal(&self) -> PrincipalId {
+        self.principal
+    }
+
+    /// Returns how many erasures there had been when it was accepted.
+    pub(super) fn erasures(&self) -> u64 {
+        self.erasures
+    }
+
+    /// Returns whether its next model request does not fit under a budget.
+    pub(crate) fn waits_for_budget(&self) -> bool {
+        self.machine.phase() == RunPhase::Waiting(WaitReason::Budget)
+    }
+
+    /// Returns whether it waits for the end of a window, without anything that a person has to do.
+    pub(super) fn waits_for_a_window(&self) -> bool {
+        let latest = self.tape.iter().rev().find_map(|entry| match &entry.event {
+            TapeEvent::Run(RunEvent::BudgetReached { resumes, .. }) => Some(*resumes),
+            _ => None,
+        });
+        self.waits_for_budget() && latest.flatten().is_some()
+    }
+
     pub(super) fn first_seq(&self) -> Seq {
         self.first_seq
     }
@@ -375,7 +405,7 @@ impl RunView {
                 TapeEvent::Model(ModelEvent::AttemptAbandoned { next: NextAttempt::ShorterContext, .. })
             )
         };
-        if self.tape.iter().any(shorter) {
+        if self.tape.iter().any(shorter) || self.tape[at..].iter().any(leaves_rounds_out) {
             return ModelInput::Part;
         }
         let mut transcript = Transcript::new(self.run);
@@ -399,4 +429,11 @@ impl RunView {
     pub(super) fn end_did_not_come(&mut self) {
         self.ends_under_way = self.ends_under_way.saturating_sub(1);
     }
+}
+
+/// Returns whether the window had no room for all rounds of a run.
+fn leaves_rounds_out(entry: &OrchestratorTapeRecord) -> bool {
+    let TapeEvent::Model(ModelEvent::Requested(requested)) = &entry.event else { return false };
+    let mut rows = requested.context.sources.iter();
+    rows.any(|row| row.source == ContextSource::Rounds && row.dropped > 0)
 }
