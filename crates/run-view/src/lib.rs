@@ -15,16 +15,19 @@ mod erasure_words;
 mod deferred_output;
 mod grant_lines;
 mod names;
+mod budget_prompt;
 mod budget_rows;
 mod budget_words;
 mod task_row;
 mod memory_row;
 mod model_advice;
 mod model_question;
+mod policy_words;
 mod posture_line;
 mod printed;
 mod project_rules;
 mod queued_input;
+mod reference_cost;
 mod result_line;
 mod run_view;
 mod search_match;
@@ -32,6 +35,7 @@ mod conversation_entries;
 mod tape_view;
 mod times;
 mod undone_files;
+mod unread_references;
 mod waiting_work;
 
 pub use answer::{AnswerForm, GrantSession, OfferScope, SessionOffer, TypedAnswer, is_risky};
@@ -40,9 +44,10 @@ pub use approval::{
     repeated, short_folder, summary, time_left,
 };
 pub use approval_row::{approval_row, time_to_answer, who_decides};
-pub use attach_line::attached_files;
+pub use attach_line::{at_home, attached_files};
+pub use budget_prompt::{BUDGET_PROMPT, BudgetAnswer};
 pub use budget_rows::budget_rows;
-pub use budget_words::{BudgetWords, budget_amount, budget_request};
+pub use budget_words::{BudgetWords, budget_amount, budget_remarks, budget_request};
 pub use chat_line::{
     ChatLine, chat_command_of, chat_command_rest, chat_help, nearest_chat_command, read_chat_line,
     suggest_in_chat,
@@ -59,12 +64,15 @@ pub use names::{ERASED_MARK, branch_origin, is_named, run_state, run_state_name,
 pub use task_row::task_row;
 
 pub use conversation_entries::{last_answer, listed_entries};
+pub use policy_words::{difference_text, explanation_lines, how_in_force};
 pub use posture_line::posture_line;
 pub use project_rules::{accepted_digest, accepted_file_lines, project_file_lines};
 pub use queued_input::queued_input;
+pub use reference_cost::reference_cost;
 pub use run_view::{EchoMode, RunView, ShownLine, TextFlow, how_to_resolve};
 pub use search_match::SearchMatch;
 pub use tape_view::used_by_run;
 pub use times::{age, date, typed_time};
 pub use undone_files::{UndoExtent, is_back, undo_outcome, undone_by_path};
+pub use unread_references::unread_references;
 pub use waiting_work::{WaitingCounts, WaitingWork};
