@@ -204,7 +204,11 @@ impl Chat<'_> {
 
     /// Carries out line after line.
     async fn until_left(&mut self, mut exit: Exit) -> Result<Exit, Failure> {
-        while let Some(line) = self.input.typed(self.context).await? {
+        loop {
+            let Some(line) = self.input.typed(self.context).await? else {
+                self.say_how_to_return();
+                break;
+            };
             if self.dispatch(&line).await? == LineEffect::Leave {
                 break;
             }
