@@ -39,7 +39,7 @@ pub enum AdminError {
     #[error("no such item in memory")]
     MemoryNotFound,
     /// No such budget.
-    #[error("no budget is called `{name}`; `palyra budget` shows the budgets")]
+    #[error("no budget is called `{name}`")]
     BudgetNotFound {
         /// The name of the request.
         name: String,

@@ -93,7 +93,7 @@ pub(crate) enum Verb {
     /// Look at the configuration
     #[command(subcommand)]
     Config(verbs::config::ConfigVerb),
-    /// Tokens, secrets, agents, completions, manuals; stop the daemon
+    /// Tokens, secrets, agents, completions; stop the daemon
     #[command(subcommand)]
     Admin(verbs::admin::AdminVerb),
     /// Explain an error code, a topic, a document

@@ -47,6 +47,8 @@ pub(crate) trait FollowedRun {
     fn request_cancel(&mut self);
     /// Sends the run an input.
     fn send_input(&mut self, text: String) -> Result<(), ClientError>;
+    /// Lets the run go on once, which waits for a budget.
+    async fn go_on_once(&mut self) -> Result<(), ClientError>;
     /// Returns the run's id, once it is known.
     fn run(&self) -> Option<RunId>;
     /// Answers an approval of the run.
@@ -82,6 +84,11 @@ impl FollowedRun for DaemonRun {
 
     fn send_input(&mut self, text: String) -> Result<(), ClientError> {
         self.follower.send_input(text)
+    }
+
+    async fn go_on_once(&mut self) -> Result<(), ClientError> {
+        let run_id = self.run().map(|run| run.to_string()).unwrap_or_default();
+        self.client.call(v1::GoOnOnceRequest { run_id }).await.map(|_| ())
     }
 
     fn run(&self) -> Option<RunId> {
@@ -254,6 +261,8 @@ enum PendingQuestion {
     Nothing,
     /// For words that let the run go on.
     Words,
+    /// How the run goes on, which waits for a budget.
+    Budget,
     /// Whether a call may run.
     Approval {
         /// The only approval that the answer is for.
@@ -438,6 +447,9 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'a, R, F> {
         if let PendingQuestion::Approval { approval_id, form } = self.asking.clone() {
             return self.answer_approval(&approval_id, &form, &answer).await;
         }
+        if self.asking == PendingQuestion::Budget {
+            return self.answer_budget(&answer).await;
+        }
         if self.asking == PendingQuestion::Words && self.take_no_words(&answer)? {
             return Ok(None);
         }
@@ -499,9 +511,9 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'a, R, F> {
                 self.caught_up = true;
                 self.show_replayed()?;
             }
-            FollowEvent::Lost => self.note(NoteKind::Doubt, "the daemon is gone; looking for it")?,
+            FollowEvent::Lost => self.note_at_once(NoteKind::Doubt, "the daemon is gone; looking for it")?,
             FollowEvent::Reattached => {
-                self.note(NoteKind::Info, "the daemon is back; going on")?;
+                self.note_at_once(NoteKind::Info, "the daemon is back; going on")?;
                 self.remind()?;
             }
             FollowEvent::InputAccepted(accepted) => self.take_accepted(&accepted)?,
@@ -510,6 +522,7 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'a, R, F> {
         let answered_elsewhere = match &self.asking {
             PendingQuestion::Nothing => false,
             PendingQuestion::Words => !self.view.may_wait(),
+            PendingQuestion::Budget => !self.view.waits_for_budget(),
             PendingQuestion::Approval { approval_id, .. } => {
                 !self.view.pending_approvals().iter().any(|asked| asked.approval_id == *approval_id)
             }
@@ -548,6 +561,15 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'a, R, F> {
 
     fn note(&mut self, mark: NoteKind, text: &str) -> Result<(), Failure> {
         self.put(ShownLine::Note(mark, text.to_owned()))
+    }
+
+    /// Shows a note also while a question is open, whose prompt is withdrawn: [`Self::remind`] draws it again.
+    fn note_at_once(&mut self, mark: NoteKind, text: &str) -> Result<(), Failure> {
+        self.drawn = false;
+        if let Some((reader, _)) = self.seat.person.reader() {
+            reader.withdraw();
+        }
+        self.write(ShownLine::Note(mark, text.to_owned()))
     }
 
     fn show(&mut self, entry: &v1::TapeEntry) -> Result<(), Failure> {
@@ -688,7 +710,7 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'a, R, F> {
             self.say_how_to_answer();
             return Ok(Some(Exit::Withheld));
         }
-        self.ask_for_words()?;
+        if self.view.waits_for_budget() { self.ask_about_budget() } else { self.ask_for_words() }?;
         Ok(None)
     }
 

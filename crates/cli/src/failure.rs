@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::exit::Exit;
 use crate::model_names::is_same_model;
-use palyra_explain::{mend_of_demo, missing_key};
+use palyra_explain::{mend_of_demo, mend_of_refusal, missing_key};
 use palyra_screen_text::shell_word;
 
 const PATH_CHARS_MAX: usize = 300;
@@ -274,6 +274,7 @@ fn own_mend(error: &ClientError) -> Option<String> {
             "nothing answers at {endpoint}: set `listen.tcp` in the daemon's configuration and start it"
         )),
         ClientError::GaveUp { last, .. } => own_mend(last),
+        ClientError::Refused { code, message } => mend_of_refusal(*code, message).map(str::to_owned),
         _ => None,
     }
 }

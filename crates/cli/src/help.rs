@@ -8,24 +8,10 @@ use crate::context::Context;
 use crate::drive::OutputFormat;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use palyra_explain::{ExplainTopic, UnknownTopic, page_text, topic_names};
-use palyra_screen_text::{headings, section, shell_word};
+use palyra_explain::{ENVIRONMENT, ExplainTopic, nothing_called, page_text, topic_names};
+use palyra_screen_text::{headings, section};
 use palyra_terminal::{Output, Pager};
 
-const ENVIRONMENT: [(&str, &str); 12] = [
-    ("PALYRA_HOME", "the state directory, else $XDG_STATE_HOME/palyra, else"),
-    ("", "~/.local/state/palyra; --state-dir wins"),
-    ("XDG_CONFIG_HOME", "where palyra/palyra.toml is looked for; else ~/.config"),
-    ("PALYRA_TOKEN", "the token for --connect"),
-    ("PALYRA_CONFIRMATION", ""),
-    ("", "a code of `palyra admin confirm`, for one change over --connect"),
-    ("PALYRA_MODEL", "the model of the server that OPENAI_BASE_URL names"),
-    ("OPENAI_BASE_URL", "a server of models, where no configuration names one"),
-    ("OPENAI_API_KEY", "its key"),
-    ("PALYRA__A__B", "the setting a.b of the configuration"),
-    ("PALYRA_PAGER", "the program that shows long documents; else $PAGER, else less"),
-    ("NO_COLOR", "anything in it: no colours; TERM=dumb: no escape codes at all"),
-];
 /// How a page of the documentation is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum PageView {
@@ -71,9 +57,10 @@ fn find(
             }
             Ok(Some(topic)) => return show(&context.output, topic).map(|()| Exit::Done),
             Ok(None) => {}
-            Err(unknown) => return Err(Failure::Usage(no_such_code(word, &unknown))),
+            Err(unknown) => return Err(Failure::Usage(unknown.message(word))),
         }
     }
+    let words = &with_owner(words);
     let typed = ["palyra"].into_iter().chain(words.iter().map(String::as_str)).chain(["--help"]);
     let read = command_line::command().try_get_matches_from(typed);
     let is_prose = words.len() > 1 && !self::is_verb(&words[0]);
@@ -86,12 +73,15 @@ fn find(
     }
 }
 
-/// Says that nothing has this name, and how to ask a model where the words are likely a question.
-fn nothing_called(words: &[String], question: Option<&str>) -> String {
-    let name = words.join(" ");
-    let asks = question.map(|verb| shell_word(&format!("{verb} {name}")));
-    let asks = asks.map(|text| format!("; `palyra run {text}` asks a model")).unwrap_or_default();
-    format!("nothing is called `{name}`; `palyra help topics` lists what is{asks}")
+/// Returns the words with the verb before a single word that only one verb has behind it, such as `runs` before `steer`.
+fn with_owner(words: &[String]) -> Vec<String> {
+    let definition = command_line::definition();
+    let [word] = words else { return words.to_vec() };
+    let mut owners = definition.get_subcommands().filter(|verb| verb.find_subcommand(word).is_some());
+    match (owners.next(), owners.next()) {
+        (Some(owner), None) if !is_verb(word) => vec![owner.get_name().to_owned(), word.clone()],
+        _ => words.to_vec(),
+    }
 }
 
 fn section_of(page: &str, name: &str, part: &str) -> Result<String, Failure> {
@@ -127,12 +117,6 @@ fn names_no_verb(error: &clap::Error) -> bool {
 
 fn is_verb(word: &str) -> bool {
     command_line::definition().find_subcommand(word).is_some()
-}
-
-fn no_such_code(word: &str, unknown: &UnknownTopic) -> String {
-    let nearest: Vec<String> =
-        unknown.nearest.iter().map(|code| format!("`palyra explain {code}` ({})", code.slug())).collect();
-    format!("there is no error code `{word}`; the nearest: {}", nearest.join(", "))
 }
 
 fn show(output: &Output, topic: ExplainTopic) -> Result<(), Failure> {

@@ -10,7 +10,7 @@ use crate::edit_error::EditConfigError;
 pub struct ProviderSection<'a> {
     /// Its name.
     pub name: &'a str,
-    /// The model that may become the default.
+    /// The model that the server's name alone means, which may become the default.
     pub model: &'a str,
     /// Its wire format, as the configuration names it.
     pub format: &'a str,
@@ -53,6 +53,7 @@ pub fn with_provider(
     provider.remove("kind");
     provider["format"] = value(section.format);
     provider["base_url"] = value(section.base_url);
+    provider["model"] = value(section.model);
     if section.takes_images {
         provider["images"] = value(true);
     }
@@ -116,7 +117,7 @@ mod tests {
         let new =
             with_provider("[model]\ndefault = \"a/b\"\n", &section, DefaultChange::Keep).expect("edited");
         assert_eq!(named_default(&new).as_deref(), Some("a/b"));
-        assert!(new.ends_with("base_url = \"http://h/v1\"\nimages = true\n"), "{new}");
+        assert!(new.ends_with("base_url = \"http://h/v1\"\nmodel = \"small\"\nimages = true\n"), "{new}");
         assert_eq!(named_default(""), None);
         assert_eq!(without_default(&new).expect("edited"), new.replace("default = \"a/b\"\n", ""));
     }
@@ -128,8 +129,8 @@ mod tests {
         assert_eq!(
             new,
             "# mine\n[model]\n# which\ndefault = \"local/small\"\n\n[limits]\nturns_max = 5\n\n\
-             [providers.local]\nformat = \"openai_chat\"\nbase_url = \"http://127.0.0.1:1/v1\"\nkey = \
-             \"vault:model-local\"\n"
+             [providers.local]\nformat = \"openai_chat\"\nbase_url = \"http://127.0.0.1:1/v1\"\nmodel = \"small\"\n\
+             key = \"vault:model-local\"\n"
         );
         assert_eq!(provider_field(&new, "local", "key").as_deref(), Some("vault:model-local"));
         assert_eq!(provider_field(&new, "other", "key"), None);
@@ -142,13 +143,13 @@ mod tests {
         let once = edit("", &LOCAL).expect("edited");
         assert_eq!(
             once,
-            "[providers.local]\nformat = \"openai_chat\"\nbase_url = \"http://127.0.0.1:1/v1\"\n\n\
+            "[providers.local]\nformat = \"openai_chat\"\nbase_url = \"http://127.0.0.1:1/v1\"\nmodel = \"small\"\n\n\
              [model]\ndefault = \"local/small\"\n"
         );
         assert_eq!(edit(&once, &LOCAL).expect("edited"), once);
         let older = once.replace("format = \"openai_chat\"", "kind = \"openai-chat\"");
         let messages = ProviderSection { format: "anthropic_messages", context_tokens: Some(4_096), ..LOCAL };
-        let expect = "[providers.local]\nbase_url = \"http://127.0.0.1:1/v1\"\nformat = \"anthropic_messages\"\n\
+        let expect = "[providers.local]\nbase_url = \"http://127.0.0.1:1/v1\"\nmodel = \"small\"\nformat = \"anthropic_messages\"\n\
                       context_tokens = 4096\n\n[model]\ndefault = \"local/small\"\n";
         assert_eq!(edit(&older, &messages).expect("edited"), expect);
     }

@@ -36,7 +36,8 @@ const KNOWN_WITHOUT_MAX: usize = 10_000;
 /// Summaries that one demand makes at most, where the runs do not fit one request.
 const ROUNDS_MAX: usize = 8;
 
-const NOTHING_OLDER: &str = "there is no older part to sum up: the latest runs of a session stay as they are";
+const NOTHING_OLDER: &str =
+    "there is no older part to sum up: the latest runs of a session, up to 8, stay as they are";
 const ERASED_IN_BETWEEN: &str =
     "content was erased while it was summed up, so no summary was recorded; try again";
 const UNDER_WAY: &str = "the session is being summed up already";

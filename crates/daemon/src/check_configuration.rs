@@ -110,10 +110,12 @@ fn check_prices(config: &Config) -> Option<ConfigFinding> {
 fn check_models(config: &Config, environment: &BTreeMap<String, String>) -> Vec<ConfigFinding> {
     // Fails only when a provider of cryptography is installed already, which serves as well.
     let _ = rustls::crypto::ring::default_provider().install_default();
+    // Only a selection by the environment has no setting.
+    let variable = || ValueOrigin::Variable { name: models::SERVER_VARIABLE.to_owned() };
     let finding = |error: &models::ModelsError| ConfigFinding {
         code: error.code(),
         message: in_this_environment(&chain(error)),
-        origin: error.origin().cloned(),
+        origin: Some(error.origin().cloned().unwrap_or_else(variable)),
         key: error.key(),
     };
     let sources = KeySources {
@@ -154,6 +156,10 @@ mod tests {
             "{verdict:?}"
         );
         assert!(begin("OPENAI_BASE_URL cannot be used"), "{verdict:?}");
+        let is_of_variable =
+            |finding: &&ConfigFinding| matches!(finding.origin, Some(ValueOrigin::Variable { .. }));
+        let of_variable = verdict.findings.iter().find(is_of_variable).expect("one of the environment");
+        assert!(of_variable.message.contains("OPENAI_BASE_URL cannot be used"), "{verdict:?}");
         assert_eq!(verdict.findings.len(), 5);
         assert_eq!(verdict.file, Some(file));
     }

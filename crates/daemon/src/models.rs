@@ -35,7 +35,7 @@ const BUILT_IN_PROVIDER: &str = "demo";
 /// The model taken when the server does not say what it has.
 const ENVIRONMENT_MODEL_UNKNOWN: &str = "default";
 /// The variable that selects a server, and the one that has its key.
-const SERVER_VARIABLE: &str = "OPENAI_BASE_URL";
+pub(crate) const SERVER_VARIABLE: &str = "OPENAI_BASE_URL";
 const KEY_VARIABLE: &str = "OPENAI_API_KEY";
 /// The key of the default model.
 const DEFAULT_KEY: &str = "model.default";
@@ -253,7 +253,12 @@ pub(crate) async fn build(
     let default = default.unwrap_or(selected_default);
     let origin = own_model::of(config, environment).map(|own| own.origin()).unwrap_or_default();
     let embedders = embedders(&providers, embeddings);
+    let configured = config.providers().into_iter().filter_map(|settings| {
+        let model = settings.model.as_ref()?;
+        Some(ModelRef::new(&settings.name, model))
+    });
     let directory = ModelDirectory::new(providers, default, suggestions).with_embedders(embedders);
+    let directory = directory.with_provider_models(configured.collect());
     Ok(directory.with_fallbacks(fallbacks).with_origin(origin).with_environment_server(of_environment))
 }
 

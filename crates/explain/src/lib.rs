@@ -3,8 +3,9 @@
 //! Begin at [`ExplainTopic::read`]; `library` holds the texts, `page_text` lays them out. `typed_commands` is what is said
 //! after a command line that does not exist, `model_mends` after a model that does not
 //! answer, `unused_variables` where variables name a model that is not asked, `plain_hosts` after a secret was bound to a host
-//! without TLS.
+//! without TLS, `refusal_mends` after a refusal whose code does not say what helps.
 
+mod environment;
 mod library;
 mod topic;
 mod page_text;
@@ -12,14 +13,17 @@ mod typed_commands;
 mod model_mends;
 mod unused_variables;
 mod plain_hosts;
+mod refusal_mends;
 
+pub use environment::ENVIRONMENT;
 pub use model_mends::{
     MissingKey, keyless_notice, mend_of_demo, mend_of_known, mend_of_try, mend_without_key, missing_key,
     model_names, stopped_notice, unlisted_model, vault_key_untested,
 };
 pub use page_text::page_text;
 pub use plain_hosts::{PlainHostNote, is_same_host};
-pub use topic::{ExplainTopic, UnknownTopic, topic_names};
+pub use refusal_mends::mend_of_refusal;
+pub use topic::{ExplainTopic, UnknownTopic, nothing_called, topic_names};
 pub use typed_commands::{
     TYPED_COMMANDS, branch_at_entry, completed_command, explained_call, is_like_id, known_command,
     plain_words,

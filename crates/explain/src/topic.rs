@@ -1,5 +1,6 @@
 //! What the words after `explain` name.
 
+use palyra_screen_text::shell_word;
 use palyra_types::ErrorCode;
 use palyra_types::spelling::slips;
 
@@ -7,6 +8,8 @@ use crate::library::{DOCUMENTS, page_of};
 
 const CODE_PREFIX: &str = "PLY-";
 const DOCUMENTS_FOLDER: &str = "docs/";
+/// Where the pages of codes are.
+const CODES_FOLDER: &str = "docs/errors/";
 const DOCUMENT_ENDING: &str = ".md";
 /// What can be explained beside verbs and documents.
 const TOPICS: [(&str, &str); 4] = [
@@ -14,6 +17,27 @@ const TOPICS: [(&str, &str); 4] = [
     ("exit-codes", "what a verb exits with"),
     ("environment", "the variables that are read"),
     ("options", "the options that every verb takes"),
+];
+/// Documents of the source repository that are not part of the program, by their short names.
+const OTHER_DOCUMENTS: [&str; 18] = [
+    "architecture",
+    "attack-cases",
+    "attack-suite",
+    "benchmarks",
+    "changelog",
+    "contributing",
+    "decisions",
+    "dependencies",
+    "errors",
+    "evidence",
+    "failure-suites",
+    "how-to",
+    "journal-format",
+    "known-faults",
+    "model-server",
+    "packaging",
+    "simulation",
+    "threat_model",
 ];
 /// Codes that are offered where one does not exist, at most.
 const NEAREST_MAX: usize = 3;
@@ -33,11 +57,34 @@ pub enum ExplainTopic {
     Page(&'static str),
 }
 
-/// A code that looks like one and does not exist, with those that are like it.
+/// A word that is written as the name of a text which the program does not have.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UnknownTopic {
-    /// Codes with numbers that differ by one sign, at most a few.
-    pub nearest: Vec<ErrorCode>,
+pub enum UnknownTopic {
+    /// A code that does not exist.
+    Code {
+        /// Codes with numbers that differ by one sign, at most a few.
+        nearest: Vec<ErrorCode>,
+    },
+    /// A document that is not part of the program.
+    Document,
+}
+
+impl UnknownTopic {
+    /// Returns the message for the word, with what to type instead.
+    #[must_use]
+    pub fn message(&self, word: &str) -> String {
+        match self {
+            Self::Code { nearest } => {
+                let nearest: Vec<String> =
+                    nearest.iter().map(|code| format!("`palyra explain {code}` ({})", code.slug())).collect();
+                format!("there is no error code `{word}`; the nearest: {}", nearest.join(", "))
+            }
+            Self::Document => format!(
+                "`{word}` is not part of the program: its source repository may have it; `palyra help topics` lists the \
+                 documents that are here"
+            ),
+        }
+    }
 }
 
 /// Returns what can be explained beside verbs, with what each is about.
@@ -62,11 +109,12 @@ impl ExplainTopic {
             "topics" => return Ok(Some(Self::Topics)),
             _ => {}
         }
-        if let Some(number) = code_number(&lower) {
+        let file = lower.strip_prefix(CODES_FOLDER).and_then(|file| file.strip_suffix(DOCUMENT_ENDING));
+        if let Some(number) = code_number(file.unwrap_or(&lower)) {
             let known = ErrorCode::ALL.iter().find(|code| code.number().to_string() == number);
             return match known {
                 Some(code) => Ok(Some(Self::Page(page_of(*code)))),
-                None => Err(UnknownTopic { nearest: nearest(number) }),
+                None => Err(UnknownTopic::Code { nearest: nearest(number) }),
             };
         }
         if let Some(code) = ErrorCode::ALL.iter().find(|code| code.slug() == lower.replace('-', "_")) {
@@ -78,8 +126,22 @@ impl ExplainTopic {
         if whole.is_none() && !lower.starts_with(DOCUMENTS_FOLDER) && is_verb(&lower) {
             return Ok(None);
         }
-        Ok(DOCUMENTS.iter().find(|(known, _)| *known == name).map(|(_, text)| Self::Page(text)))
+        let is_document = whole.is_some() || lower.starts_with(DOCUMENTS_FOLDER);
+        match DOCUMENTS.iter().find(|(known, _)| *known == name) {
+            Some((_, text)) => Ok(Some(Self::Page(text))),
+            None if is_document || OTHER_DOCUMENTS.contains(&name) => Err(UnknownTopic::Document),
+            None => Ok(None),
+        }
     }
+}
+
+/// Says that nothing has this name, and how to ask a model where the words are likely a question.
+#[must_use]
+pub fn nothing_called(words: &[String], question: Option<&str>) -> String {
+    let name = words.join(" ");
+    let asks = question.map(|verb| shell_word(&format!("{verb} {name}")));
+    let asks = asks.map(|text| format!("; `palyra run {text}` asks a model")).unwrap_or_default();
+    format!("nothing is called `{name}`; `palyra help topics` lists what is{asks}")
 }
 
 /// Returns the number of a word that is written like a code: `PLY-4003`, `ply4003`, `4003`.
@@ -126,7 +188,15 @@ mod tests {
 
     #[test]
     fn a_code_is_found_however_it_is_written() {
-        for word in ["PLY-4003", "ply-4003", "Ply4003", "4003", "tool_denied", "TOOL-DENIED"] {
+        for word in [
+            "PLY-4003",
+            "ply-4003",
+            "Ply4003",
+            "4003",
+            "tool_denied",
+            "TOOL-DENIED",
+            "docs/errors/PLY-4003.md",
+        ] {
             assert_eq!(title(word), Some("# PLY-4003 tool_denied"), "{word}");
         }
     }
@@ -134,13 +204,33 @@ mod tests {
     #[test]
     fn a_code_that_does_not_exist_has_neighbours() {
         let nearest = |word: &str| {
-            let unknown = ExplainTopic::read(word, |_| false).unwrap_err();
-            unknown.nearest.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+            let Err(UnknownTopic::Code { nearest }) = ExplainTopic::read(word, |_| false) else {
+                panic!("{word}")
+            };
+            nearest.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
         };
         assert!(nearest("PLY-4030").starts_with("PLY-4003 "), "{}", nearest("PLY-4030"));
         assert!(nearest("ply-114").contains("PLY-1104"), "{}", nearest("ply-114"));
         assert!(nearest("PLY-11033").starts_with("PLY-1103"), "{}", nearest("PLY-11033"));
         assert!(!nearest("99999999999999999999").is_empty());
+    }
+
+    #[test]
+    fn every_document_of_the_readme_is_a_page_or_said_not_to_be_one() {
+        let readme = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md"));
+        let links = readme.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(link, _)| link);
+        let mut pages = 0;
+        for link in links.filter(|link| link.ends_with(".md")) {
+            match ExplainTopic::read(link, |_| false) {
+                Ok(Some(ExplainTopic::Page(_))) => pages += 1,
+                Err(unknown) => assert!(unknown.message(link).contains("palyra help topics"), "{link}"),
+                other => panic!("{link}: {other:?}"),
+            }
+            let name = link.trim_start_matches("docs/").trim_end_matches(".md");
+            let name = name.trim_end_matches("/README");
+            assert!(!matches!(ExplainTopic::read(name, |_| false), Ok(None)), "{name}");
+        }
+        assert!(pages > 20, "{pages}");
     }
 
     const POLICY: &str = "# Policies: what a call of a tool may do";

@@ -110,6 +110,20 @@ pub const TYPED_COMMANDS: &[(&[&str], &str, &str)] = &[
     (&["config init"], "palyra init", "writes a configuration file to begin with"),
     (&["models"], "palyra model list", "lists the models"),
     (&["login", "auth"], "palyra model add", "adds a model with its key"),
+    (&["recall *"], "palyra memory search *", "searches what is remembered for you"),
+    (&["remember *"], "palyra memory add *", "remembers it for you"),
+    (
+        &["forget *"],
+        "palyra memory forget *",
+        "forgets the item with that id; `palyra memory list` shows ids",
+    ),
+    (&["recall", "remember", "forget", "memories"], "palyra memory list", "lists what is remembered for you"),
+    (
+        &["budget top-up * --limit", "budget topup *", "budgets top-up *"],
+        "palyra budget top-up * tokens=N",
+        "raises a limit of that budget until its window ends",
+    ),
+    (&["budgets"], "palyra budget", "shows budgets with what is spent"),
     (&["ask *", "exec *", "prompt *"], "palyra run *", "asks a model"),
     (&["start"], "palyra serve", "runs the daemon in the foreground; other verbs start it by themselves"),
     (&["daemon"], "palyra status", "shows the daemon"),
@@ -163,9 +177,16 @@ pub fn known_command(typed: &[String]) -> Option<(String, &'static str)> {
     TYPED_COMMANDS.iter().find_map(|(patterns, command, effect)| {
         let word = patterns.iter().find_map(|pattern| matched(pattern, typed))?;
         let rest = typed.iter().position(|typed| typed == word).map(|at| plain_words(&typed[at..]).join(" "));
-        let question = rest.filter(|_| command.starts_with("palyra run ") && command.ends_with(" *"));
+        let question = rest.filter(|_| takes_text(command) && command.ends_with(" *"));
         Some((filled(command, question.as_deref().unwrap_or(word)), *effect))
     })
+}
+
+/// Returns whether the words behind a command are one text.
+fn takes_text(command: &str) -> bool {
+    ["palyra run ", "palyra memory add ", "palyra memory search "]
+        .iter()
+        .any(|verb| command.starts_with(verb))
 }
 
 /// Returns what to type for a command line that lacks something, and what that does.
@@ -264,6 +285,20 @@ fn matched<'t>(pattern: &str, typed: &'t [String]) -> Option<&'t str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn verbs_of_memory_and_budgets_are_named() {
+        for (typed, wanted) in [
+            (&["recall", "my", "tests"][..], "palyra memory search 'my tests'"),
+            (&["remember", "I like tea"], "palyra memory add 'I like tea'"),
+            (&["forget", "7XQ2"], "palyra memory forget 7XQ2"),
+            (&["budgets"], "palyra budget"),
+            (&["budget", "top-up", "day", "--limit", "tokens=5"], "palyra budget top-up day tokens=N"),
+        ] {
+            let typed: Vec<String> = typed.iter().map(|word| (*word).to_owned()).collect();
+            assert_eq!(known_command(&typed).expect("known").0, wanted);
+        }
+    }
 
     #[test]
     fn words_behind_a_tool_become_its_first_argument() {

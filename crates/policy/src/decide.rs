@@ -212,8 +212,18 @@ fn fitting_arguments(tool: &ToolSpec, schema: &ArgumentsSchema, written: &str) -
 }
 
 fn check_hold(tool: &ToolSpec, held: ArgumentsHold) -> Result<(), Refusal> {
+    let takes_credential = tool.schema.pointer("/properties/credential").is_some();
     let (reason, why) = match held {
         ArgumentsHold::Nothing => return Ok(()),
+        ArgumentsHold::Secret | ArgumentsHold::Placeholder if takes_credential => (
+            if held == ArgumentsHold::Secret {
+                DecisionReason::SecretInArguments
+            } else {
+                DecisionReason::PlaceholderInArguments
+            },
+            "hold a secret or its placeholder; the person saves it by `palyra admin vault put NAME --host HOST`, then \
+             the argument `credential` names it: NAME",
+        ),
         ArgumentsHold::Secret => (
             DecisionReason::SecretInArguments,
             "hold a secret; leave it out, or name where it is kept instead of its value",

@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::decide::{CallEvidence, CallObstacle, ExaminedCall, examine_tool_call};
 use crate::explain::verdict_name;
+use crate::narrow_forbids::narrow_forbids;
 use crate::policies::{PolicyFile, PolicyMistake, PolicyMistakes, PolicySet};
 use crate::redundant_asks::redundant_asks;
 use crate::rules::re_evaluate;
@@ -26,7 +27,7 @@ pub struct PolicyCheck {
     /// The set.
     pub policies: PolicySet,
     /// Likely oversights beside the mistakes: a policy that can never apply, about a tool that does not
-    /// exist, or that asks where one that ships asks already.
+    /// exist, that asks where one that ships asks already, or that restricts less than it seems to.
     pub warnings: Vec<PolicyMistake>,
 }
 
@@ -56,6 +57,7 @@ pub fn check(files: &[PolicyFile], catalog: &ToolCatalog) -> Result<PolicyCheck,
         }
     }
     warnings.extend(redundant_asks(&policies));
+    warnings.extend(narrow_forbids(&policies));
     warnings.sort();
     warnings.dedup();
     Ok(PolicyCheck { policies, warnings })

@@ -19,6 +19,7 @@ mod grants;
 
 mod examine;
 mod near_rules;
+mod narrow_forbids;
 mod redundant_asks;
 mod explain;
 mod diff;

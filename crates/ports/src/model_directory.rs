@@ -57,6 +57,8 @@ pub struct ModelDirectory {
     providers: BTreeMap<ProviderName, Arc<dyn ModelProvider>>,
     default: ModelRef,
     fallbacks: Vec<ModelRef>,
+    /// The models that names of providers mean, at most one of each.
+    provider_models: Vec<ModelRef>,
     suggestions: Vec<String>,
     origin: ModelOrigin,
     environment: Option<EnvironmentServer>,
@@ -73,6 +75,7 @@ impl ModelDirectory {
             providers,
             default,
             fallbacks: Vec::new(),
+            provider_models: Vec::new(),
             suggestions,
             origin: ModelOrigin::default(),
             environment: None,
@@ -111,6 +114,12 @@ impl ModelDirectory {
         Self { environment: server, ..self }
     }
 
+    /// Returns the same directory with the models that names of providers mean.
+    #[must_use]
+    pub fn with_provider_models(self, provider_models: Vec<ModelRef>) -> Self {
+        Self { provider_models, ..self }
+    }
+
     /// Returns where the default model comes from.
     #[must_use]
     pub fn origin(&self) -> &ModelOrigin {
@@ -142,15 +151,19 @@ impl ModelDirectory {
         self.fallbacks.iter().filter(|fallback| *fallback != model).cloned().collect()
     }
 
-    /// Returns the model that a person means by a name: `provider/model`, or a part of it that one model alone has among the
-    /// default model, the fallbacks and the built-in model.
+    /// Returns the model that a person means by a name: `provider/model`, the name of a provider with a configured model, or
+    /// a part that one model alone has among the default model, the fallbacks, the configured ones and the built-in model.
     #[must_use]
     pub fn model_named(&self, name: &str) -> Option<ModelRef> {
         if name.contains('/') {
             return ModelRef::parse(name);
         }
+        if let Some(configured) = self.provider_models.iter().find(|model| model.provider.as_str() == name) {
+            return Some(configured.clone());
+        }
         let built_in = ModelRef::new(BUILT_IN_PROVIDER, BUILT_IN_PROVIDER);
-        let known = std::iter::once(&self.default).chain(&self.fallbacks).chain([&built_in]);
+        let known = std::iter::once(&self.default).chain(&self.fallbacks).chain(&self.provider_models);
+        let known = known.chain([&built_in]);
         let meant = known.filter(|model| model.provider.as_str() == name || model.model.as_str() == name);
         let meant: BTreeSet<&ModelRef> = meant.collect();
         if meant.len() == 1 { meant.first().map(|model| (*model).clone()) } else { None }
@@ -263,13 +276,16 @@ mod tests {
     fn a_part_of_a_model_names_it_where_one_model_alone_has_it() {
         let fallbacks = ["local/large", "cloud/small"].map(|name| ModelRef::parse(name).unwrap());
         let directory = ModelDirectory::new(Vec::new(), ModelRef::new("local", "small"), Vec::new())
-            .with_fallbacks(fallbacks.into());
+            .with_fallbacks(fallbacks.into())
+            .with_provider_models(vec![ModelRef::new("mine", "tiny")]);
         let named = |name| directory.model_named(name).map(|model| model.to_string());
         for (name, meant) in [
             ("demo", Some("demo/demo")),
             ("large", Some("local/large")),
             ("cloud", Some("cloud/small")),
             ("other/model", Some("other/model")),
+            ("mine", Some("mine/tiny")),
+            ("tiny", Some("mine/tiny")),
             ("small", None),
             ("local", None),
             ("other", None),

@@ -229,10 +229,8 @@ fn is_limit(detail: &str) -> bool {
 
 /// Joins details, each of which begins with its name in a column.
 fn one_line(details: &[&str]) -> String {
-    let (first, others) = details.split_first().unwrap_or((&"", &[]));
-    others.iter().fold((*first).to_owned(), |line, detail| {
-        format!("{line}; {}", detail.split_whitespace().collect::<Vec<_>>().join(" "))
-    })
+    let words = |detail: &&str| detail.split_whitespace().collect::<Vec<_>>().join(" ");
+    details.iter().map(words).collect::<Vec<_>>().join("; ")
 }
 
 /// Leaves out the header of a diff of one file, where the heading names that file.

@@ -10,7 +10,8 @@ pub fn attached_files(line: &str, home: Option<&Path>, exists: impl Fn(&Path) ->
     if exists(&whole) { vec![whole] } else { names(line).iter().map(|name| at_home(name, home)).collect() }
 }
 
-fn at_home(name: &str, home: Option<&Path>) -> PathBuf {
+/// Returns a path with the home directory in the place of a leading `~/`.
+pub fn at_home(name: &str, home: Option<&Path>) -> PathBuf {
     match (name.strip_prefix("~/"), home) {
         (Some(rest), Some(home)) => home.join(rest),
         _ => PathBuf::from(name),

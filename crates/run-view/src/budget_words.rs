@@ -3,6 +3,10 @@
 use palyra_types::budget::MoneyAmount;
 use palyra_wire::v1;
 
+/// A single request often reserves so many tokens.
+const REQUEST_TOKENS: u64 = 20_000;
+const PRICES_SETTING: &str = "prices.file";
+
 /// A budget in the words of a command line.
 #[derive(Debug, Clone, Default)]
 pub struct BudgetWords {
@@ -57,6 +61,28 @@ pub fn budget_amount(words: &[String]) -> Result<v1::BudgetAmount, String> {
     })
 }
 
+/// Returns remarks about limits that may stop the first request; `setting` knows the settings of the daemon.
+pub fn budget_remarks(
+    request: &v1::SetBudgetRequest,
+    setting: impl Fn(&str) -> Option<String>,
+) -> Vec<String> {
+    let hard = request.hard.unwrap_or_default();
+    let small = hard.tokens.filter(|tokens| *tokens < REQUEST_TOKENS).map(|tokens| {
+        format!(
+            "each request reserves its input and the longest answer of its model, often more than 10000 tokens: a limit of \
+             {tokens} tokens may stop the first request"
+        )
+    });
+    let has_prices = setting(PRICES_SETTING).is_none_or(|value| !value.trim_matches('"').is_empty());
+    let unpriced = (hard.money_millionths.is_some() && !has_prices).then(|| {
+        format!(
+            "no prices are configured, so each request is refused under a limit on money: `{PRICES_SETTING}` names a file, \
+             see `palyra explain budgets#prices`"
+        )
+    });
+    small.into_iter().chain(unpriced).collect()
+}
+
 fn limits(words: &[String]) -> Result<v1::BudgetLimits, String> {
     let mut limits = v1::BudgetLimits::default();
     for word in words {
@@ -92,6 +118,18 @@ mod tests {
             at_limit: "refuse".to_owned(),
             ..BudgetWords::default()
         }
+    }
+
+    #[test]
+    fn limits_that_may_stop_the_first_request_are_said() {
+        let setting = |_: &str| Some("\"\"".to_owned());
+        let remarks = |limit: &[&str]| budget_remarks(&budget_request(words(limit, "day")).unwrap(), setting);
+        assert!(remarks(&["tokens=500"])[0].contains("a limit of 500 tokens"));
+        assert!(remarks(&["money=5"])[0].contains("no prices are configured"));
+        assert!(remarks(&["tokens=200000", "requests=3"]).is_empty());
+        let request = budget_request(words(&["money=5"], "day")).unwrap();
+        assert!(budget_remarks(&request, |_| Some("\"/prices.toml\"".to_owned())).is_empty());
+        assert!(budget_remarks(&request, |_| None).is_empty());
     }
 
     #[test]

@@ -18,7 +18,7 @@ pub fn compaction_note(made: &v1::Compaction) -> String {
     let author = match (made.author(), made.refused.as_str()) {
         (v1::SummaryAuthor::Model, _) => format!("by {}", clean_line(&made.model, 100)),
         (_, "") => "by rule".to_owned(),
-        (_, why) => format!("by rule, for {}", clean_line(why, 200)),
+        (_, why) => format!("by rule, because {} and was not used", clean_line(why, 200)),
     };
     format!(
         "{runs} up to {last} are summed up, {sizes}, {author}; the next input is answered with the summary"
@@ -71,7 +71,8 @@ mod tests {
         };
         let note = compaction_note(&made);
         assert!(
-            note.starts_with("12 runs up to ") && note.contains("by rule, for the model's summary"),
+            note.starts_with("12 runs up to ")
+                && note.contains("by rule, because the model's summary is too long and was not used"),
             "{note}"
         );
         let lines: Vec<String> = compaction_lines(&made).collect();

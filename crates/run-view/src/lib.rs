@@ -12,13 +12,13 @@ mod chat_line;
 mod chosen_model;
 mod agent_lines;
 mod compaction_view;
-mod difference_line;
 mod effect_row;
 mod entry_table;
 mod erasure_words;
 mod deferred_output;
 mod grant_lines;
 mod names;
+mod budget_prompt;
 mod budget_rows;
 mod budget_words;
 mod task_row;
@@ -26,6 +26,7 @@ mod memory_row;
 mod model_advice;
 mod model_question;
 mod person_row;
+mod policy_words;
 mod posture_line;
 mod printed;
 mod project_rules;
@@ -40,6 +41,7 @@ mod conversation_entries;
 mod tape_view;
 mod times;
 mod undone_files;
+mod unread_references;
 mod waiting_work;
 
 pub use acting_run::instead_of_last;
@@ -50,9 +52,10 @@ pub use approval::{
     outcome, question, repeated, short_folder, summary, time_left,
 };
 pub use approval_row::{approval_row, time_to_answer, who_decides};
-pub use attach_line::attached_files;
+pub use attach_line::{at_home, attached_files};
+pub use budget_prompt::{BUDGET_PROMPT, BudgetAnswer};
 pub use budget_rows::budget_rows;
-pub use budget_words::{BudgetWords, budget_amount, budget_request};
+pub use budget_words::{BudgetWords, budget_amount, budget_remarks, budget_request};
 pub use chat_line::{
     ChatLine, chat_command_of, chat_command_rest, chat_help, nearest_chat_command, read_chat_line,
     shell_command_of, suggest_in_chat,
@@ -60,7 +63,6 @@ pub use chat_line::{
 pub use chosen_model::chosen_model;
 pub use compaction_view::{compaction_lines, compaction_note};
 pub use deferred_output::DeferredOutput;
-pub use difference_line::difference_line;
 pub use effect_row::effect_row;
 pub use entry_table::entry_table;
 pub use erasure_words::{PlanRanges, erased_how, erasure_of_entries, erasure_plan_lines, number_of_entries};
@@ -72,6 +74,7 @@ pub use task_row::{queued_task_row, task_row};
 
 pub use conversation_entries::{last_answer, listed_entries};
 pub use person_row::person_row;
+pub use policy_words::{difference_text, explanation_lines, how_in_force};
 pub use posture_line::posture_line;
 pub use project_rules::{accepted_digest, accepted_file_lines, project_file_lines};
 pub use queued_input::queued_input;
@@ -83,4 +86,5 @@ pub use session_lines::session_lines;
 pub use tape_view::used_by_run;
 pub use times::{age, date, typed_time};
 pub use undone_files::{UndoExtent, is_back, undo_outcome, undone_by_path};
+pub use unread_references::unread_references;
 pub use waiting_work::{WaitingCounts, WaitingWork};

@@ -2,9 +2,11 @@
 
 use palyra_screen_text::clean_line;
 use palyra_terminal::NoteKind;
-use palyra_types::context_reference::{ReferenceError, ReferenceKind};
+use palyra_types::context_reference::ReferenceKind;
 use palyra_types::spelling::nearest_name;
 use palyra_wire::v1;
+
+use crate::unread_references::why_unread;
 
 const WRITTEN_CHARS_MAX: usize = 80;
 /// Other words for kinds of references.
@@ -42,8 +44,8 @@ pub fn reference_row(reference: v1::PreviewedReference) -> [String; 3] {
 
 /// Returns the cost of a reference in words.
 fn cost(reference: &v1::PreviewedReference) -> String {
-    if reference.error() != v1::ReferenceError::Unspecified {
-        return format!("none: {}", reason(reference.error()));
+    if let Some(why) = why_unread(reference.error()) {
+        return format!("none: {why}");
     }
     match (reference.same_as, reference.tokens_whole, reference.tokens_shown) {
         (Some(earlier), _, _) => format!("the same as reference {earlier}"),
@@ -51,13 +53,6 @@ fn cost(reference: &v1::PreviewedReference) -> String {
         (None, Some(whole), _) => whole.to_string(),
         (None, None, _) => "known after the call".to_owned(),
     }
-}
-
-/// Returns why a reference leads to no call, in words.
-fn reason(error: v1::ReferenceError) -> String {
-    let name = error.short_name();
-    let known = ReferenceError::ALL.into_iter().find(|known| known.name() == name);
-    known.map_or_else(|| name.replace('_', " "), |known| known.message().to_owned())
 }
 
 /// Names the nearest kind of reference for one of a kind that does not exist.
@@ -85,7 +80,7 @@ mod tests {
         for (reference, words) in [
             (row(), "known after the call"),
             (v1::PreviewedReference { same_as: Some(1), ..row() }, "the same as reference 1"),
-            (v1::PreviewedReference { error: denied, ..row() }, "none: the call was not permitted"),
+            (v1::PreviewedReference { error: denied, ..row() }, "none: the call was denied"),
             (v1::PreviewedReference { tokens_whole: Some(9), tokens_shown: Some(9), ..row() }, "9"),
             (v1::PreviewedReference { tokens_whole: Some(9), tokens_shown: Some(4), ..row() }, "4 of 9"),
         ] {
@@ -102,9 +97,9 @@ mod tests {
             ("write to me@x.org: soon", None),
             ("@xyzzyplugh:a", None),
         ] {
-            let told = unknown_reference(text);
-            assert_eq!(told.is_some(), meant.is_some(), "{text}: {told:?}");
-            assert!(told.unwrap_or_default().ends_with(meant.unwrap_or_default()), "{text}");
+            let note = unknown_reference(text);
+            assert_eq!(note.is_some(), meant.is_some(), "{text}: {note:?}");
+            assert!(note.unwrap_or_default().ends_with(meant.unwrap_or_default()), "{text}");
         }
     }
 }

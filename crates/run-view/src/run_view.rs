@@ -20,6 +20,7 @@ use super::names::run_state;
 use super::printed::PrintedLines;
 use super::result_line::result_line;
 use super::tape_view;
+use super::unread_references::unread_references;
 use palyra_screen_text::{clean_line, count, short_id};
 use palyra_terminal::NoteKind;
 
@@ -315,9 +316,8 @@ impl RunView {
                 self.ended(finished, &mut shown);
                 shown.extend(self.way_back(&entry.run_id));
             }
-            Some(
-                Event::ClientToolsOffered(_) | Event::ClientToolsAnswered(_) | Event::ReferencesExpanded(_),
-            ) => self.may_wait = false,
+            Some(Event::ClientToolsOffered(_) | Event::ClientToolsAnswered(_)) => self.may_wait = false,
+            Some(Event::ReferencesExpanded(expanded)) => self.on_references_expanded(expanded, &mut shown),
             Some(Event::Unknown(_)) | None => self.may_wait = true,
             // A question to the person: nothing else starts with this contract and waits.
             Some(Event::ToolOutput(output)) => self.printed(output, &mut shown),
@@ -503,7 +503,7 @@ impl RunView {
         } else {
             self.failed_calls = self.failed_calls.map(|failed| failed.saturating_add(1));
             let said = finished.output.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-            let said = clean_line(said, REASON_CHARS_MAX);
+            let said = clean_line(said, MEND_CHARS_MAX);
             shown.push(note(NoteKind::Bad, format!("{call}{} {said}", finished.error_code)));
             let part = self.read_only.get(&finished.effect_id);
             let part = part.filter(|_| finished.output.contains(READ_ONLY_ERROR)).cloned();
@@ -559,6 +559,12 @@ impl RunView {
         shown.extend(tape_view::client_calls(called).map(|told| note(NoteKind::Info, told)));
     }
 
+    fn on_references_expanded(&mut self, expanded: &v1::ReferencesExpanded, shown: &mut Vec<ShownLine>) {
+        self.may_wait = false;
+        self.close_line(shown);
+        shown.extend(unread_references(expanded).map(|unread| note(NoteKind::Doubt, unread)));
+    }
+
     fn on_run_held(&mut self, shown: &mut Vec<ShownLine>) {
         self.may_wait = true;
         self.close_line(shown);
@@ -569,8 +575,11 @@ impl RunView {
     fn on_budget_reached(&mut self, run: &str, reached: &v1::BudgetReached, shown: &mut Vec<ShownLine>) {
         self.may_wait = true;
         self.close_line(shown);
-        shown.push(note(NoteKind::Doubt, clean_line(&reached.explanation, REASON_CHARS_MAX)));
-        let go_on = format!("let it go on once: `palyra budget go-on {}`", self.shown_id(run));
+        shown.push(note(NoteKind::Doubt, clean_line(&reached.explanation, MEND_CHARS_MAX)));
+        let go_on = format!(
+            "`palyra budget go-on {}` lets it go on once, `palyra budget top-up NAME tokens=N` raises a limit",
+            self.shown_id(run)
+        );
         shown.push(note(NoteKind::Info, go_on));
     }
 
@@ -582,7 +591,7 @@ impl RunView {
         }
         let state = run_state(finished.state);
         self.ended = Some((state, finished.reason_name().into_owned()));
-        let message = clean_line(&finished.message, REASON_CHARS_MAX);
+        let message = clean_line(&finished.message, MEND_CHARS_MAX);
         match state {
             v1::RunState::Failed => {
                 let code =

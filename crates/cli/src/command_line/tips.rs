@@ -72,10 +72,16 @@ pub(super) fn with_tip(mut error: clap::Error, typed: &[String], unknown: Unknow
                 nearest.filter(|verb| typed.len() == 1 || verb.chars().next() == word.chars().next());
             let nearest = nearest.or_else(|| swapped.map(|verb| (*verb).to_owned()));
             tips.extend(nearest.map(|verb| format!("the nearest verb is '{verb}'")));
-            let command = as_question(typed, 1).unwrap_or_else(|| format!("palyra run {}", shell_word(word)));
-            tips.push(format!(
-                "`{command}` asks a model; a question of several words in quotes needs no verb"
-            ));
+            // An empty question, and one that begins like an option, cannot be asked.
+            if word == "-v" {
+                tips.push("`palyra version` prints the version".to_owned());
+            } else if !word.trim().is_empty() && !word.starts_with('-') {
+                let command =
+                    as_question(typed, 1).unwrap_or_else(|| format!("palyra run {}", shell_word(word)));
+                tips.push(format!(
+                    "`{command}` asks a model; a question of several words in quotes needs no verb"
+                ));
+            }
             tips.push("`palyra help` lists the verbs".to_owned());
             error.remove(ContextKind::SuggestedSubcommand);
         } else if let Some(names) = long_names(&error, typed) {

@@ -3,8 +3,9 @@
 use palyra_wire::v1;
 
 use super::{FollowedRun, InteractionMode, PendingQuestion, RunDriver};
+use crate::exit::Exit;
 use crate::failure::Failure;
-use palyra_run_view::how_to_resolve;
+use palyra_run_view::{BUDGET_PROMPT, BudgetAnswer, how_to_resolve};
 use palyra_terminal::NoteKind;
 
 pub(super) const WORDS_PROMPT: &str = "? answer>";
@@ -41,6 +42,38 @@ impl<R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'_, R, F> {
         }
         self.begin_prompt(WORDS_PROMPT)?;
         Ok(true)
+    }
+
+    /// Begins to ask how the run goes on, which waits for a budget.
+    pub(super) fn ask_about_budget(&mut self) -> Result<(), Failure> {
+        self.asking = PendingQuestion::Budget;
+        self.begin_prompt(BUDGET_PROMPT)
+    }
+
+    /// Takes a line that is typed there: no other line than an answer does anything.
+    pub(super) async fn answer_budget(&mut self, line: &str) -> Result<Option<Exit>, Failure> {
+        let help = match BudgetAnswer::read(line) {
+            BudgetAnswer::GoOn => match self.run.go_on_once().await {
+                Ok(()) => return self.close_question().map(|()| None),
+                Err(error) => {
+                    Failure::from(error).show(self.seat.output);
+                    return self.ask_about_budget().map(|()| None);
+                }
+            },
+            BudgetAnswer::Cancel => return self.cancel().map(|()| None),
+            BudgetAnswer::Leave if matches!(self.seat.person, InteractionMode::WatchedKeyboard { .. }) => {
+                "the run waits and stays the chat's active run; /quit leaves the chat, and `palyra chat` asks again"
+                    .to_owned()
+            }
+            BudgetAnswer::Leave => {
+                self.close_question()?;
+                self.seat.output.note(NoteKind::Doubt, &self.parting_words());
+                return Ok(Some(Exit::Withheld));
+            }
+            BudgetAnswer::Other => BudgetAnswer::help(line),
+        };
+        self.seat.output.note(NoteKind::Info, &help);
+        self.ask_about_budget().map(|()| None)
     }
 
     fn words_help(&self) -> String {

@@ -8,7 +8,7 @@ use super::answer_prompt::WORDS_PROMPT;
 use super::{FollowedRun, InteractionMode, PendingQuestion, RunDriver};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use palyra_run_view::{AnswerForm, call_line};
+use palyra_run_view::{AnswerForm, BUDGET_PROMPT, call_line};
 use palyra_screen_text::short_id;
 use palyra_terminal::NoteKind;
 
@@ -43,7 +43,7 @@ impl<R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'_, R, F> {
     pub(crate) fn open_form(&self) -> Option<AnswerForm> {
         match &self.asking {
             PendingQuestion::Approval { form, .. } => Some((**form).clone()),
-            PendingQuestion::Nothing | PendingQuestion::Words => self.left_form(),
+            PendingQuestion::Nothing | PendingQuestion::Words | PendingQuestion::Budget => self.left_form(),
         }
     }
 
@@ -64,6 +64,7 @@ impl<R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'_, R, F> {
         let prompt = match &self.asking {
             PendingQuestion::Nothing => return Ok(()),
             PendingQuestion::Words => WORDS_PROMPT.to_owned(),
+            PendingQuestion::Budget => BUDGET_PROMPT.to_owned(),
             PendingQuestion::Approval { approval_id, form } => {
                 let mut pending = self.view.pending_approvals().iter();
                 let asked = pending.find(|asked| asked.approval_id == *approval_id);
@@ -113,13 +114,16 @@ impl<R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'_, R, F> {
     pub(crate) fn parting_words(&self) -> String {
         let run = self.run.run().map_or_else(|| "last".to_owned(), |run| short_id(&run.to_string()));
         match &self.asking {
+            _ if self.view.waits_for_budget() => {
+                format!("the run waits for a budget; `palyra budget go-on {run}` lets it go on once")
+            }
             PendingQuestion::Words => {
                 format!("the run waits for your answer; `palyra runs answer {run} TEXT` gives it")
             }
             PendingQuestion::Nothing if self.left_approval().is_none() => {
                 format!("the run goes on; `palyra runs tail {run}` shows how it ends")
             }
-            PendingQuestion::Nothing | PendingQuestion::Approval { .. } => {
+            PendingQuestion::Nothing | PendingQuestion::Budget | PendingQuestion::Approval { .. } => {
                 "the run waits for your answer; `palyra approve` asks for it again".to_owned()
             }
         }

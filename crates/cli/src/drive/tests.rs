@@ -26,6 +26,7 @@ struct ScriptedRun {
     waits_for: Option<String>,
     cancelled: bool,
     inputs: Vec<String>,
+    went_on: bool,
     answers: Vec<v1::ResolveApprovalRequest>,
 }
 
@@ -33,7 +34,7 @@ impl FollowedRun for ScriptedRun {
     async fn next(&mut self) -> Result<Option<FollowEvent>, ClientError> {
         let held = match self.steps.front() {
             Some(Step::UntilCancelled) => !self.cancelled,
-            Some(Step::UntilInput) => self.inputs.is_empty(),
+            Some(Step::UntilInput) => self.inputs.is_empty() && !self.went_on,
             Some(Step::UntilAnswer) => self.answers.is_empty(),
             _ => false,
         };
@@ -57,6 +58,11 @@ impl FollowedRun for ScriptedRun {
     fn send_input(&mut self, text: String) -> Result<(), ClientError> {
         self.waits_for = None;
         self.inputs.push(text);
+        Ok(())
+    }
+
+    async fn go_on_once(&mut self) -> Result<(), ClientError> {
+        (self.went_on, self.waits_for) = (true, None);
         Ok(())
     }
 
@@ -221,6 +227,41 @@ async fn a_waiting_run_is_answered_by_the_next_line_that_says_something() {
     let waiting = ScriptedRun { waits_for: Some("loop_check".to_owned()), ..run(steps) };
     let driven = driven(waiting, OutputFormat::Text, Some("\ngo on\n"), &InterruptListener::default()).await;
     assert_eq!((driven.outcome.unwrap(), driven.run.inputs), (Exit::Done, vec!["go on".to_owned()]));
+}
+
+fn over_budget(tape_seq: u32) -> Step {
+    entry(tape_seq, Event::BudgetReached(v1::BudgetReached::default()))
+}
+
+#[tokio::test]
+async fn a_run_that_waits_for_a_budget_goes_on_by_its_key_and_takes_no_words() {
+    let steps = vec![
+        opened(),
+        over_budget(1),
+        Step::Event(FollowEvent::CaughtUp),
+        Step::UntilInput,
+        finished(2, v1::RunState::Done, "final_answer"),
+        ended(2, v1::RunState::Done),
+    ];
+    let waiting = ScriptedRun { waits_for: Some("budget".to_owned()), ..run(steps) };
+    let driven =
+        driven(waiting, OutputFormat::Text, Some("go on please\ng\n"), &InterruptListener::default()).await;
+    assert_eq!((driven.outcome.unwrap(), driven.run.went_on), (Exit::Done, true));
+    assert!(driven.run.inputs.is_empty(), "{:?}", driven.run.inputs);
+    assert!(driven.err.contains("\"go on please\" was not sent"), "{}", driven.err);
+    assert!(driven.err.contains("palyra budget go-on "), "{}", driven.err);
+}
+
+#[tokio::test]
+async fn a_run_that_waits_for_a_budget_can_be_left_or_cancelled() {
+    let steps = || vec![opened(), over_budget(1), Step::Event(FollowEvent::CaughtUp), Step::UntilCancelled];
+    let waiting = || ScriptedRun { waits_for: Some("budget".to_owned()), ..run(steps()) };
+    let left = driven(waiting(), OutputFormat::Text, Some("l\n"), &InterruptListener::default()).await;
+    assert_eq!(left.outcome.unwrap(), Exit::Withheld);
+    assert!(!left.run.went_on && !left.run.cancelled && left.run.inputs.is_empty());
+    assert!(left.err.contains("the run waits for a budget; `palyra budget go-on "), "{}", left.err);
+    let cancelled = driven(waiting(), OutputFormat::Text, Some("c\n"), &InterruptListener::default()).await;
+    assert!(cancelled.run.cancelled && !cancelled.run.went_on);
 }
 
 fn asked(tape_seq: u32, approval: &str) -> Step {

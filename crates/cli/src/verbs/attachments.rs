@@ -15,6 +15,7 @@ use palyra_types::media_type::{file_type, is_text_type};
 use palyra_wire::v1;
 
 use crate::failure::Failure;
+use palyra_run_view::at_home;
 use palyra_screen_text::bytes;
 use palyra_screen_text::clean_line;
 
@@ -35,8 +36,11 @@ pub(super) fn read(arguments: &[PathBuf]) -> Result<Vec<v1::Attachment>, Failure
 
 /// Returns the files that an argument names: several with commas between them, where none has the whole name.
 fn files_of(argument: &Path) -> Vec<PathBuf> {
+    // A shell replaces only a `~` at the beginning of a word.
+    let home = std::env::home_dir();
+    let part = |name| at_home(name, home.as_deref());
     let parts: Vec<PathBuf> =
-        argument.to_str().map(|text| text.split(',').map(PathBuf::from).collect()).unwrap_or_default();
+        argument.to_str().map(|text| text.split(',').map(part).collect()).unwrap_or_default();
     let is_list = parts.len() > 1 && !argument.exists() && parts.iter().any(|part| part.is_file());
     if is_list { parts } else { vec![argument.to_owned()] }
 }

@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 use palyra_client::Client;
-use palyra_run_view::{BudgetWords, budget_amount, budget_request, budget_rows};
+use palyra_run_view::{BudgetWords, budget_amount, budget_remarks, budget_request, budget_rows};
 use palyra_screen_text::table;
 use palyra_terminal::{NoteKind, Output};
 use palyra_wire::json::to_json;
@@ -96,7 +96,12 @@ pub(crate) async fn run(output: &Output, client: &Client, args: BudgetArgs) -> R
         BudgetVerb::List { json } => return list(output, client, json).await,
         BudgetVerb::Set { name, limit, soft, window, per, id, at_limit, json } => {
             let words = BudgetWords { name, limit, soft, window, per, purse: id, at_limit };
-            let set = client.call(budget_request(words).map_err(Failure::Usage)?).await?;
+            let request = budget_request(words).map_err(Failure::Usage)?;
+            let set = client.call(request.clone()).await?;
+            let values = client.config().await.map(|config| config.values).unwrap_or_default();
+            let setting = |key: &str| values.iter().find(|value| value.key == key).map(|it| it.value.clone());
+            let remarks = budget_remarks(&request, setting);
+            remarks.iter().for_each(|remark| output.note(NoteKind::Doubt, remark));
             say_done(output, json, &set, "the budget is set; it applies from the next model request")
         }
         BudgetVerb::Remove { name, json } => {

@@ -23,6 +23,7 @@ const ITEMS_MAX: u32 = 1_000;
 const TEXT_CHARS_MAX: usize = 300;
 const HEAD: [&str; 4] = ["ID", "SAVED", "FROM", "TEXT"];
 const NOTHING: &str = "nothing is remembered; `palyra memory add TEXT` remembers something";
+const NOTHING_FITS: &str = "nothing that is remembered fits; `palyra memory list` lists all of it";
 
 /// See what is remembered for you, add to it, search it, forget.
 #[derive(Debug, Subcommand)]
@@ -46,7 +47,8 @@ pub(crate) enum MemoryVerb {
     )]
     Add {
         /// What to remember
-        text: String,
+        #[arg(required = true)]
+        text: Vec<String>,
         /// Only in conversations that work in this folder
         #[arg(long, value_name = "FOLDER")]
         folder: Option<PathBuf>,
@@ -73,7 +75,8 @@ pub(crate) enum MemoryVerb {
     #[command(after_help = "Example:\n  palyra memory search \"when do we deploy\"")]
     Search {
         /// What to look for
-        text: String,
+        #[arg(required = true)]
+        text: Vec<String>,
         /// One line of JSON each
         #[arg(long)]
         json: bool,
@@ -101,6 +104,7 @@ pub(crate) async fn run(context: &Context, verb: MemoryVerb) -> Result<Exit, Fai
                 None => String::new(),
             };
             let folder = folder.as_deref().map(real_folder).transpose()?.unwrap_or_default();
+            let text = text.join(" ");
             let request = v1::SaveMemoryRequest { text, folder, days, replaces, ..Default::default() };
             let saved = client.call(request).await?.memory.unwrap_or_default();
             say(&context.output, json.into(), &saved, "remembered")
@@ -111,8 +115,9 @@ pub(crate) async fn run(context: &Context, verb: MemoryVerb) -> Result<Exit, Fai
             say(&context.output, json.into(), &forgotten.memory.unwrap_or_default(), "forgotten")
         }
         MemoryVerb::Search { text, json } => {
+            let text = text.join(" ");
             let found = client.call(v1::SearchMemoriesRequest { text, ..Default::default() }).await?;
-            context.list(json.into(), found.memories, NOTHING, HEAD, |item| memory_row(&item))
+            context.list(json.into(), found.memories, NOTHING_FITS, HEAD, |item| memory_row(&item))
         }
     }
 }

@@ -23,7 +23,7 @@ use crate::daemon_hooks::{PolicyReport, PolicyWork};
 use crate::drive::OutputFormat;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use palyra_run_view::difference_line;
+use palyra_run_view::{difference_text, explanation_lines, how_in_force};
 use palyra_screen_text::clean_line;
 use palyra_screen_text::count;
 use palyra_terminal::NoteKind;
@@ -31,9 +31,6 @@ use palyra_terminal::NoteKind;
 /// Bytes of one file of rules that is sent to be compared, at most.
 const FILE_BYTES_MAX: u64 = 256 * 1024;
 const RULES_ENDING: &str = "cedar";
-/// Files that are named where they differ from those in force.
-const NAMES_SHOWN_MAX: usize = 3;
-const NAME_CHARS_MAX: usize = 60;
 
 /// The rules that decide what may run
 #[derive(Debug, Subcommand)]
@@ -161,7 +158,7 @@ async fn shadow(context: &Context, client: &Client, format: OutputFormat) -> Res
         return Ok(Exit::Done);
     }
     for example in &shadow.examples {
-        context.output.line(&difference_line(example))?;
+        context.output.line(&difference_text(example))?;
     }
     if shadow.candidate.is_empty() {
         let notice = "no rules are tried out; `policy.shadow_dir` names a folder of them";
@@ -202,25 +199,6 @@ async fn not_in_force(context: &Context, folder: Option<&Path>) -> Option<Vec<St
     }
     let names: BTreeSet<&String> = own.keys().chain(in_force.keys()).collect();
     Some(names.into_iter().filter(|name| own.get(*name) != in_force.get(*name)).cloned().collect())
-}
-
-/// Says how the files that were checked come into force.
-fn how_in_force(files: u64, differing: Option<&[String]>) -> String {
-    match (files, differing) {
-        (0, None) => String::new(),
-        (_, None) => "; they come into force with `palyra config reload`".to_owned(),
-        (0, Some([])) => String::new(),
-        (_, Some([])) => "; these rules are in force".to_owned(),
-        (_, Some(names)) => {
-            let shown = names.iter().take(NAMES_SHOWN_MAX).map(|name| clean_line(name, NAME_CHARS_MAX));
-            let more = names.len().saturating_sub(NAMES_SHOWN_MAX);
-            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            format!(
-                "; the rules in force differ from the files ({}{more}): they come into force with `palyra config reload`",
-                shown.collect::<Vec<_>>().join(", ")
-            )
-        }
-    }
 }
 
 /// Checks or tests files here.
@@ -327,14 +305,6 @@ async fn explain(
     Ok(Exit::Done)
 }
 
-/// Returns the lines of an explanation: the decision once, with the name of its reason.
-fn explanation_lines(explained: &v1::ExplainDecisionResponse) -> impl Iterator<Item = String> {
-    let heading = format!("{} ({})", explained.verdict_name(), explained.reason_name());
-    let again = format!("{}: {}", explained.verdict_name(), explained.reason_name().replace('_', " "));
-    let lines = explained.explanation.lines().filter(move |line| **line != again);
-    std::iter::once(heading).chain(lines.map(str::to_owned))
-}
-
 /// Says that it is the effect which does not exist: its run was found before.
 fn without_effect(error: ClientError, effect: Option<u32>, run: &str) -> Failure {
     match (error, effect) {
@@ -397,7 +367,7 @@ async fn diff(
                 context.output.json(&to_json(&*difference))?;
             }
             PolicyDiffStep::Difference(difference) => {
-                context.output.line(&difference_line(&difference))?;
+                context.output.line(&difference_text(&difference))?;
             }
             PolicyDiffStep::Done(report) => {
                 context.output.end_progress();
@@ -431,41 +401,4 @@ fn tell_report(
         context.output.note(mark, &notice);
     }
     Ok(if report.mistakes.is_empty() { Exit::Done } else { Exit::Failed })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn checked_files_say_whether_they_are_in_force() {
-        let names = ["own.cedar".to_owned()];
-        for (files, differing, expect) in [
-            (0, None, ""),
-            (0, Some(&[][..]), ""),
-            (1, None, "; they come into force with `palyra config reload`"),
-            (1, Some(&[]), "; these rules are in force"),
-            (
-                0,
-                Some(&names),
-                "; the rules in force differ from the files (own.cedar): they come into force with `palyra config reload`",
-            ),
-        ] {
-            assert_eq!(how_in_force(files, differing), expect);
-        }
-    }
-
-    #[test]
-    fn a_difference_is_told_with_its_run() {
-        let difference = v1::DecisionDifference {
-            run_id: "RUN".to_owned(),
-            effect_id: 3,
-            tool: "write_file".to_owned(),
-            was: v1::PolicyVerdict::Ask.into(),
-            would_be: v1::PolicyVerdict::Deny.into(),
-            explanation: "by no-writes".to_owned(),
-            time: None,
-        };
-        assert_eq!(difference_line(&difference), "RUN 3  write_file: ask -> deny (by no-writes)");
-    }
 }

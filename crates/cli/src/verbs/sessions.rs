@@ -42,7 +42,8 @@ pub(crate) enum SessionsVerb {
         #[command(flatten)]
         named: NamedSession,
         /// The title; an empty one takes it away
-        title: String,
+        #[arg(required = true)]
+        title: Vec<String>,
     },
     /// Open a new session that goes on from a place in a run
     #[command(
@@ -126,7 +127,7 @@ pub(crate) async fn run(context: &Context, verb: SessionsVerb) -> Result<Exit, F
             say(context, &session, named.json.into(), notice)
         }
         SessionsVerb::Rename { named, title } => {
-            let session = client.rename_session(named.id(&client).await?, title).await?;
+            let session = client.rename_session(named.id(&client).await?, title.join(" ")).await?;
             let notice = match session.label.as_str() {
                 "" => "the session has no title".to_owned(),
                 label => format!("the session is called {label}"),

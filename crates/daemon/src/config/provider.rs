@@ -32,6 +32,8 @@ pub struct ProviderConfig {
     pub base_url: String,
     /// A reference to its key (`env:NAME`, `file:PATH`, `vault:NAME`), never the key.
     pub key: Option<String>,
+    /// The model that its name alone means.
+    pub model: Option<String>,
     /// The window of its models in tokens; `None` for what server or format say.
     pub context_tokens: Option<u64>,
     /// Requests to it at once.
@@ -71,6 +73,7 @@ fn one(values: &ConfigLayer, name: &str) -> ProviderConfig {
         format,
         base_url: text("base_url").unwrap_or_default(),
         key: text("key"),
+        model: text("model"),
         context_tokens: number("context_tokens"),
         parallel_requests_max: parallel.unwrap_or(usize::MAX),
         images,

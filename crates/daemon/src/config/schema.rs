@@ -355,6 +355,12 @@ pub const PROVIDER_FIELDS: &[SettingSpec] = &[
         UnsetValue::Depends("`format` counts", "\"openai-chat\""),
         "The older name of `format`; write that instead.",
     ),
+    setting(
+        "model",
+        SettingType::Text,
+        UnsetValue::Depends("the only model that the server lists", "\"qwen3\""),
+        "The model that the server's name alone means.",
+    ),
     integer(
         "parallel_requests_max",
         1..=1_024,

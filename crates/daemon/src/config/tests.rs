@@ -38,13 +38,14 @@ fn a_file_that_was_asked_for_must_exist() {
 fn providers_are_gathered_by_name() {
     let text = "[providers.local]\nbase_url = \"http://127.0.0.1:1/v1\"\ncontext_tokens = 4_096\n\
                 [providers.a]\nbase_url = \"https://h\"\nformat = \"anthropic_messages\"\nkey = \"env:K\"\n\
-                [providers.b]\nbase_url = \"https://h\"\nimages = true\nparallel_requests_max = 2\n";
+                [providers.b]\nbase_url = \"https://h\"\nimages = true\nmodel = \"m\"\nparallel_requests_max = 2\n";
     let config = with_file(text, &[], &[]).expect("valid");
     let local = ProviderConfig {
         name: "local".to_owned(),
         format: ProviderFormat::OpenAiChat,
         base_url: "http://127.0.0.1:1/v1".to_owned(),
         key: None,
+        model: None,
         context_tokens: Some(4_096),
         parallel_requests_max: 8,
         images: None,
@@ -61,6 +62,7 @@ fn providers_are_gathered_by_name() {
         name: "b".to_owned(),
         format: ProviderFormat::OpenAiChat,
         key: None,
+        model: Some("m".to_owned()),
         parallel_requests_max: 2,
         images: Some(true),
         ..a.clone()

@@ -16,6 +16,7 @@ fn server(base_url: &str, key: &str) -> ProviderConfig {
         format: ProviderFormat::OpenAiChat,
         base_url: base_url.to_owned(),
         key: Some(key.to_owned()),
+        model: None,
         context_tokens: None,
         parallel_requests_max: 1,
         images: None,

@@ -31,7 +31,7 @@ fn a_question_about_a_command_says_at_once_what_it_may_change_and_reach() {
     home.write("list.txt", "one\n");
     let mut pty = Pty::spawn(&home.command(&["run", "run wc -l list.txt"]), 100);
     pty.expect("? run_command runs `wc -l list.txt`");
-    pty.expect("may change  the workspace; network none");
+    pty.expect("may change the workspace; network none");
     pty.expect("more lines: m)");
     pty.expect("[l]ater ");
     pty.type_in("m\r");

@@ -100,12 +100,19 @@ pub(crate) fn mend_of_folder(written: &str) -> Option<String> {
     Some(format!("{suggested}{rule}"))
 }
 
+/// Returns the expressions that look for a folder.
+pub(crate) fn folder_example(folder: &str) -> String {
+    format!(
+        "for a folder write `context.folders.contains(\"{folder}\")` to forbid, `context.within.contains(\"{folder}\")` to permit"
+    )
+}
+
 /// Returns the form in which a path is in a request, where it is written in another one.
 pub(crate) fn mend_of_path(written: &str) -> Option<String> {
     let normal = PathReading::read(written, None).to_string();
     if written.contains('*') {
-        return Some("look for a folder in `context.within` (permit) or `context.folders` (forbid), or compare an argument with `like`"
-                .to_owned());
+        let folder = mend_of_folder(written).and_then(|mend| Some(mend.split('"').nth(1)?.to_owned()));
+        return Some(folder_example(folder.as_deref().unwrap_or("docs")));
     }
     (normal != written).then(|| format!("did you mean \"{normal}\"?"))
 }

@@ -6,10 +6,11 @@ use std::collections::BTreeMap;
 
 use cedar_policy::{EntityUid, ParseErrors, Policy, PolicyId, PolicySet, ValidationMode, Validator};
 use miette::Diagnostic;
+use palyra_types::tool::{ToolCatalog, ToolName};
 
 use super::diagnostic::{PolicyMistake, place_of};
 use super::file::{KnownPolicy, POLICY_FILE_BYTES_MAX, PolicyFile};
-use super::folders::misused_folders;
+use super::folders::{folder_example, misused_folders};
 use super::known_words::set_example;
 use super::terms::{self, PolicyAnnotations};
 
@@ -70,6 +71,7 @@ pub(crate) fn validated(
     validator: &Validator,
     files: &[PolicyFile],
     known: &BTreeMap<String, KnownPolicy>,
+    catalog: &ToolCatalog,
 ) -> (Vec<PolicyMistake>, Vec<PolicyMistake>) {
     let result = validator.validate(set, ValidationMode::Strict);
     let mistake = |id: &PolicyId, complaint: &dyn Diagnostic| {
@@ -81,7 +83,7 @@ pub(crate) fn validated(
         let (line, column) = byte.map_or((line, 1), |byte| place_of(text, byte));
         let mend = match set_hint(complaint, byte.and_then(|byte| text.get(byte..)).unwrap_or_default()) {
             Some(example) => format!("{}; write {example}", mend(complaint)).replace("?; ", "? "),
-            None => mend(complaint),
+            None => tool_as_action(complaint, catalog).unwrap_or_else(|| mend(complaint)),
         };
         PolicyMistake { file: name, line, column, what: what(complaint), mend }
     };
@@ -101,7 +103,24 @@ fn set_hint(complaint: &dyn Diagnostic, text: &str) -> Option<String> {
         None => text.strip_prefix("context.")?,
     };
     let end = member.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(member.len());
-    set_example(&member[..end]).map(|example| format!("`{example}`"))
+    let member = &member[..end];
+    let example = set_example(member)?;
+    Some(match member {
+        "paths" => format!("`{example}`; {}", folder_example("src")),
+        _ => format!("`{example}`"),
+    })
+}
+
+/// Returns how a rule names a tool, where a complaint is about an action with the name of one.
+fn tool_as_action(complaint: &dyn Diagnostic, catalog: &ToolCatalog) -> Option<String> {
+    let text = complaint.to_string();
+    let (_, named) = text.split_once("Action::\"")?;
+    let (tool, _) = named.split_once('"')?;
+    catalog.get(&ToolName::new(tool)).map(|_| {
+        format!(
+            "`{tool}` is a tool: write `resource == Tool::\"{tool}\"`; actions are \"execute_unattended\" and \"execute\""
+        )
+    })
 }
 
 fn labelled(error: &dyn Diagnostic) -> Option<usize> {

@@ -78,7 +78,7 @@ impl PolicySet {
         if known.len() > POLICIES_MAX {
             mistakes.push(too_many(files, known.len()));
         }
-        let (errors, warnings) = validated(&whole, &validator(&shapes), files, &known);
+        let (errors, warnings) = validated(&whole, &validator(&shapes), files, &known, catalog);
         mistakes.extend(errors);
         mistakes.sort();
         mistakes.dedup();

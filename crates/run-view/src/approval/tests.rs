@@ -218,7 +218,7 @@ fn what_a_command_may_change_and_reach_is_not_behind_a_key() {
         };
         let shown = texts(&line, "high", PreviewDetail::Prompt);
         assert!(
-            shown.contains(&"may change  the workspace; read-only src; network none".to_owned()),
+            shown.contains(&"may change the workspace; read-only src; network none".to_owned()),
             "{shown:?}"
         );
         let left_out = lines.saturating_sub(10) + 3;

@@ -6,7 +6,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use palyra_client::{AskProviders, Client};
-use palyra_config_text::{has_provider, named_default, set_default, without_default, write_whole};
+use palyra_config_text::{
+    has_provider, named_default, provider_field, set_default, without_default, write_whole,
+};
 use palyra_types::ErrorCode;
 use palyra_wire::v1;
 use serde_json::json;
@@ -111,7 +113,7 @@ fn models_of(server: &str, listed: v1::ListModelsResponse) -> Vec<String> {
     names.filter(|name| name.starts_with(&prefix)).collect()
 }
 
-/// Returns the only model of a server that is named without a model.
+/// Returns the configured or only model of a server that is named without a model.
 async fn only_model(context: &Context, config: &ConfigText, server: &str) -> Result<String, Failure> {
     let refused =
         |message: String, mend: String| Failure::Input { code: ErrorCode::InvalidArgument, message, mend };
@@ -123,6 +125,9 @@ async fn only_model(context: &Context, config: &ConfigText, server: &str) -> Res
         );
         let mend = "`palyra model list` shows the models there are, `palyra model add` adds a server";
         return Err(refused(notice, mend.to_owned()));
+    }
+    if let Some(model) = provider_field(&config.text, server, "model") {
+        return Ok(format!("{server}/{model}"));
     }
     let client = context.connect().await?;
     let asked = context.waiting("asking the server", client.list_models(AskProviders::Yes)).await?;

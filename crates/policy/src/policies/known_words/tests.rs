@@ -71,7 +71,7 @@ fn a_folder_that_no_call_reaches_is_a_mistake_with_its_place_and_what_to_write()
         ),
         (
             r#"context.paths.contains("src/*")"#,
-            "look for a folder in `context.within` (permit) or `context.folders` (forbid)",
+            r#"for a folder write `context.folders.contains("src")` to forbid"#,
         ),
         (r#"context.paths.contains("./src/a.py")"#, r#"did you mean "src/a.py"?"#),
         (r#"context.paths.contains("src/")"#, r#"did you mean "src"?"#),

@@ -78,7 +78,12 @@ fn what_the_schema_does_not_know_is_a_mistake() {
     check(&when("context.path.contains(\"a\")"), "did you mean `paths`?");
     for wrong in ["context.path == \"a\"", "context.paths == \"a\"", "context.paths like \"src/*\""] {
         check(&when(wrong), paths);
+        check(&when(wrong), "`context.folders.contains(\"src\")` to forbid");
     }
+    check(
+        "@id(\"a\") permit (principal, action == Action::\"write_file\", resource);",
+        "write `resource == Tool::\"write_file\"`",
+    );
     check(&when("context.paths.contains(\"src/app.py\")"), "1 policies");
     check(&when("context.touch == \"git\""), "write `context.touches.contains(\"outside_root\")`");
     check(&when("context.risk < 3"), "mine.cedar:2:");

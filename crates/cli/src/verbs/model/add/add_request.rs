@@ -110,7 +110,8 @@ fn lacks_model(name: &str, typed: Option<&str>) -> Failure {
         Some(url) => (String::new(), format!("--base-url {} ", shell_word(url))),
     };
     Failure::Usage(format!(
-        "no model is named: --model is missing{why}; for example `palyra model add {name} {address}--model qwen3`"
+        "no model is named: --model is missing{why}; write `palyra model add {name} {address}--model MODEL` with the name \
+         of a model of that server, which usually lists them at its address with /models behind it"
     ))
 }
 

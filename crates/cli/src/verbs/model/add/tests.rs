@@ -23,7 +23,7 @@ fn args(name: &str, key: Option<&str>) -> AddRequest {
 fn what_is_written_is_what_was_asked_for() {
     let args = AddRequest { context_tokens: Some(8_192), ..args("local", Some("env:KEY")) };
     let settings = ProviderSettings { args: &args, base_url: "http://h/v1", takes_images: true };
-    let expect = "[providers.local]\nformat = \"openai_chat\"\nbase_url = \"http://h/v1\"\nimages = true\n\
+    let expect = "[providers.local]\nformat = \"openai_chat\"\nbase_url = \"http://h/v1\"\nmodel = \"small\"\nimages = true\n\
                   key = \"env:KEY\"\ncontext_tokens = 8192\n\n[model]\ndefault = \"local/small\"\n";
     assert_eq!(edited("", &settings, DefaultChange::Set).unwrap(), expect);
 }

@@ -59,7 +59,7 @@ fn what_is_named_nowhere_is_shown_as_a_whole_command() {
     let message = complete(&[], &[("OPENAI_BASE_URL", "http://a:canary@h/v1")]).unwrap_err();
     assert!(
         message.contains("PALYRA_MODEL is not set")
-            && message.ends_with("`palyra model add local --model qwen3`"),
+            && message.contains("`palyra model add local --model MODEL`"),
         "{message}"
     );
     assert!(!message.contains("canary"), "{message}");
@@ -75,8 +75,8 @@ fn an_address_in_the_place_of_the_name_is_the_address() {
     let hosted = complete(&["https://api.example.org/v1", "--model", "m"], &[]).unwrap();
     assert_eq!(hosted.model_name(), "example/m");
     let message = complete(&[address], &[]).unwrap_err();
-    let command = format!("`palyra model add local --base-url {address} --model qwen3`");
-    assert!(message.contains("--model is missing") && message.ends_with(&command), "{message}");
+    let command = format!("`palyra model add local --base-url {address} --model MODEL`");
+    assert!(message.contains("--model is missing") && message.contains(&command), "{message}");
     let message = complete(&["http://a:canary@h/v1"], &[]).unwrap_err();
     assert!(message.contains("--base-url URL") && !message.contains("canary"), "{message}");
     let message = complete(&["api.example.org", "--base-url", address, "--model", "m"], &[]).unwrap_err();
