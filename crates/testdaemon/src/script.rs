@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use palyra_testkit::model_server::{Behaviour, ModelServer, Reply};
+use palyra_model_server::{Behaviour, ModelServer, Reply};
 use serde_json::Value;
 
 use crate::tools::{ACT, LOOK};

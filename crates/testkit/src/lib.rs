@@ -20,7 +20,6 @@ pub mod embedding_suite;
 pub mod scripted_embeddings;
 
 pub mod scripted_provider;
-pub mod model_server;
 pub mod dns_server;
 pub mod loopback_spellings;
 

@@ -1,7 +1,7 @@
 //! Ways to have a line typed before the question that it is to answer (101).
 
+use palyra_model_server::{Behaviour, Reply};
 use palyra_testkit::Gate;
-use palyra_testkit::model_server::{Behaviour, Reply};
 use palyra_testkit::pty::Pty;
 use serde_json::json;
 use tokio::runtime::Handle;

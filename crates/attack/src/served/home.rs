@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, Stdio};
 
 use palyra_client::read_lock_record;
-use palyra_testkit::model_server::{Behaviour, ModelServer};
+use palyra_model_server::{Behaviour, ModelServer};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tokio::runtime::Handle;

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use palyra_client::{Client, ConnectOptions, DaemonTarget, TcpAddress};
-use palyra_testkit::model_server::{Behaviour, Reply};
+use palyra_model_server::{Behaviour, Reply};
 use palyra_wire::v1::{SessionSelector, StartRunRequest};
 use serde_json::{Value, json};
 use tokio::runtime::Handle;

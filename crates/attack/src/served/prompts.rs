@@ -3,8 +3,8 @@
 
 use std::io;
 
+use palyra_model_server::{Behaviour, Reply};
 use palyra_testkit::Gate;
-use palyra_testkit::model_server::{Behaviour, Reply};
 use palyra_testkit::pty::Pty;
 use serde_json::json;
 

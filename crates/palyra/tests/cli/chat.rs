@@ -1,8 +1,8 @@
 //! A person at a terminal: editing, pasting, recalling, and typing while an answer streams.
 
 use crate::pty::Pty;
+use palyra_model_server::{Behaviour, Reply};
 use palyra_testkit::Gate;
-use palyra_testkit::model_server::{Behaviour, Reply};
 
 use crate::scene::Scene;
 

@@ -1,6 +1,6 @@
 //! The table of exit codes, each seen on the real program. (docs/cli.md holds the same table.)
 
-use palyra_testkit::model_server::{Behaviour, ModelServer, Reply};
+use palyra_model_server::{Behaviour, ModelServer, Reply};
 
 use crate::home::{Home, signal};
 

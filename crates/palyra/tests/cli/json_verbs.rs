@@ -8,7 +8,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use palyra_testkit::model_server::{Behaviour, ModelServer, Reply};
+use palyra_model_server::{Behaviour, ModelServer, Reply};
 use serde_json::{Map, Value, json};
 
 use crate::home::{Ended, Home};

@@ -2,8 +2,8 @@
 
 use std::fs;
 
+use palyra_model_server::{Behaviour, Reply};
 use palyra_testkit::Gate;
-use palyra_testkit::model_server::{Behaviour, Reply};
 
 use crate::pty::Pty;
 use crate::scene::Scene;

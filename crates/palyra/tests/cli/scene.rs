@@ -1,7 +1,7 @@
 //! A chat with a model that repeats what it heard, and can be held in the middle of an answer.
 
+use palyra_model_server::{Behaviour, ModelServer, Reply};
 use palyra_testkit::Gate;
-use palyra_testkit::model_server::{Behaviour, ModelServer, Reply};
 use serde_json::Value;
 
 use crate::home::Home;

@@ -1,6 +1,6 @@
 //! Sessions by verbs: found, named, branched, put away; and what goes along with a run.
 
-use palyra_testkit::model_server::{Behaviour, ModelServer, Reply};
+use palyra_model_server::{Behaviour, ModelServer, Reply};
 
 use crate::home::Home;
 use crate::scene::{Scene, said};

@@ -220,7 +220,7 @@ fn a_yes_that_waits_shows_how_the_run_ends_with_its_exit_code() {
 
 #[test]
 fn a_yes_that_waits_ends_at_the_next_question() {
-    use palyra_testkit::model_server::{Behaviour, Reply};
+    use palyra_model_server::{Behaviour, Reply};
     let runtime = crate::openai_server::runtime();
     let call = |path: &str| {
         Reply::empty().call("write_file", &serde_json::json!({ "path": path, "content": "x" }).to_string())

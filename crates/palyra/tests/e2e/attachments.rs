@@ -2,7 +2,7 @@
 
 use std::os::unix::ffi::OsStrExt;
 
-use palyra_testkit::model_server::{Behaviour, ModelServer, Reply};
+use palyra_model_server::{Behaviour, ModelServer, Reply};
 
 use crate::home::{Home, ended};
 use crate::openai_server::{runtime, serve};

@@ -5,8 +5,8 @@ use std::collections::{BTreeSet, VecDeque};
 use std::fs;
 use std::sync::{Arc, Mutex};
 
+use palyra_model_server::{Behaviour, ModelServer, Reply, SeenRequest};
 use palyra_testkit::injection::{InjectionText, orders, without_tags};
-use palyra_testkit::model_server::{Behaviour, ModelServer, Reply, SeenRequest};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use palyra_testkit::model_server::{Behaviour, Reply};
+use palyra_model_server::{Behaviour, Reply};
 use serde_json::json;
 
 use crate::asked::{of, tape};

@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 use std::fs;
 
+use palyra_model_server::{Behaviour, Reply};
 use palyra_testkit::injection::{InjectionText, orders, part_ids, without_tags};
-use palyra_testkit::model_server::{Behaviour, Reply};
 use serde_json::json;
 
 use crate::attacks_fetches::FETCHES_FREELY;

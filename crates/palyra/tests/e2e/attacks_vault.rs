@@ -4,7 +4,7 @@
 
 use std::fmt::Write;
 
-use palyra_testkit::model_server::{Behaviour, Reply};
+use palyra_model_server::{Behaviour, Reply};
 use serde_json::json;
 
 use crate::home::Home;

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use palyra_testkit::model_server::{Behaviour, Reply};
+use palyra_model_server::{Behaviour, Reply};
 use serde_json::{Value, json};
 
 use crate::asked::{asked, of, tape};

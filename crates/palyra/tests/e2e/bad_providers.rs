@@ -1,7 +1,7 @@
 //! A provider that misbehaves in every way there is: what the person sees, and that the session goes on.
 
+use palyra_model_server::{Behaviour, Fault, Reply, RetryAfter, Tear};
 use palyra_testkit::Gate;
-use palyra_testkit::model_server::{Behaviour, Fault, Reply, RetryAfter, Tear};
 
 use crate::home::{Home, ended};
 use crate::openai_server::{home_with, runtime, serve};

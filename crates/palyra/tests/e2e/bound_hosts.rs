@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
+use palyra_model_server::ModelServer;
 use palyra_testkit::component_text::{ComponentAbout, Wat};
-use palyra_testkit::model_server::ModelServer;
 use serde_json::{Value, json};
 
 use crate::asked::asked;

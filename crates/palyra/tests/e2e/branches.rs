@@ -1,6 +1,6 @@
 //! Conversations in the shell: branched at a number, named, found, put away and taken up again.
 
-use palyra_testkit::model_server::{Behaviour, Reply};
+use palyra_model_server::{Behaviour, Reply};
 use serde_json::Value;
 
 use crate::openai_server::{home_with, runtime, serve};

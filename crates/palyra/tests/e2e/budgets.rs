@@ -1,6 +1,6 @@
 //! Budgets of a real daemon: runs that wait are shown and go on, over a kill too; refusals have their codes.
 
-use palyra_testkit::model_server::{Behaviour, ModelServer, Reply};
+use palyra_model_server::{Behaviour, ModelServer, Reply};
 use rustix::process::{Signal, kill_process};
 use serde_json::{Value, json};
 

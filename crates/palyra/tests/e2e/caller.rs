@@ -1,6 +1,6 @@
 //! A model that makes the call which its input spells.
 
-use palyra_testkit::model_server::{Behaviour, Reply};
+use palyra_model_server::{Behaviour, Reply};
 use serde_json::{Value, json};
 
 /// Makes the call that its input is, `{"tool": ..., "arguments": ...}`, and ends its turn after the result.

@@ -1,6 +1,6 @@
 //! One line, one input, in the session of the folder.
 
-use palyra_testkit::model_server::{Behaviour, Reply};
+use palyra_model_server::{Behaviour, Reply};
 
 use crate::openai_server::{home_with, runtime, serve};
 

@@ -2,8 +2,8 @@
 
 use std::io::{BufReader, Read};
 
+use palyra_model_server::{Behaviour, Reply};
 use palyra_testkit::Gate;
-use palyra_testkit::model_server::{Behaviour, Reply};
 
 use crate::home::{Home, ended, read_until};
 use crate::openai_server::{runtime, serve};

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use palyra_testkit::model_server::{Behaviour, Reply};
+use palyra_model_server::{Behaviour, Reply};
 use rustix::process::Signal;
 use serde_json::Value;
 

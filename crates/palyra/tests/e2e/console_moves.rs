@@ -1,6 +1,6 @@
 //! Pages that stay where they are while much arrives, and many pages of one browser at once.
 
-use palyra_testkit::model_server::{Behaviour, Reply};
+use palyra_model_server::{Behaviour, Reply};
 use serde_json::json;
 
 use crate::browser_visit::BrowserVisit;

@@ -1,6 +1,6 @@
 //! The default model that a configuration names: how it is taken out again, and the hints that lead there.
 
-use palyra_testkit::model_server::{Behaviour, ModelServer, Reply};
+use palyra_model_server::{Behaviour, ModelServer, Reply};
 
 use crate::home::{Ended, Home, ended};
 use crate::openai_server::{runtime, serve};

@@ -3,8 +3,8 @@
 use std::io::{BufReader, Read};
 use std::process::Child;
 
+use palyra_model_server::{Behaviour, Reply};
 use palyra_testkit::Gate;
-use palyra_testkit::model_server::{Behaviour, Reply};
 use rustix::process::Signal;
 use serde_json::Value;
 

@@ -2,7 +2,7 @@
 
 use std::io::{BufReader, Read};
 
-use palyra_testkit::model_server::{Behaviour, Reply};
+use palyra_model_server::{Behaviour, Reply};
 
 use crate::home::{Home, ended, read_until};
 use crate::openai_server::{home_with, runtime, serve};

@@ -1,7 +1,7 @@
 //! Two providers of two formats, and a first one that cannot: who answers, and what is told of it.
 
+use palyra_model_server::{Behaviour, Fault, ModelServer, Reply, RetryAfter, Tear};
 use palyra_testkit::Gate;
-use palyra_testkit::model_server::{Behaviour, Fault, ModelServer, Reply, RetryAfter, Tear};
 use serde_json::Value;
 
 use crate::home::{Home, ended};

@@ -1,6 +1,6 @@
 //! What a new user does first, and the line that says what to do next.
 
-use palyra_testkit::model_server::{Behaviour, Reply};
+use palyra_model_server::{Behaviour, Reply};
 
 use crate::home::Home;
 use crate::openai_server::{runtime, serve};

@@ -1,6 +1,6 @@
 //! Answers that have to fit a schema: they do, are asked for once more, or the run says what does not fit.
 
-use palyra_testkit::model_server::{Behaviour, Reply};
+use palyra_model_server::{Behaviour, Reply};
 
 use crate::openai_server::{home_with, runtime, serve};
 

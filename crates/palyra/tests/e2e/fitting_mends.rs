@@ -1,6 +1,6 @@
 //! The line below an error says what to do about exactly that error.
 
-use palyra_testkit::model_server::{Behaviour, Reply};
+use palyra_model_server::{Behaviour, Reply};
 
 use crate::home::{Ended, Home};
 use crate::openai_server::{home_with, runtime, serve};

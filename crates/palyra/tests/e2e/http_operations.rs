@@ -5,7 +5,7 @@ use std::io::BufRead;
 use std::path::Path;
 use std::process::Command;
 
-use palyra_testkit::model_server::{Behaviour, Reply};
+use palyra_model_server::{Behaviour, Reply};
 use rustix::process::{Signal, kill_process};
 use serde_json::{Value, json};
 

@@ -4,7 +4,7 @@ use std::io::BufReader;
 use std::process::{Child, ChildStdout};
 
 use palyra_client::FollowEvent;
-use palyra_testkit::model_server::{Behaviour, Reply};
+use palyra_model_server::{Behaviour, Reply};
 use rustix::process::{Signal, kill_process};
 
 use crate::home::{Home, ended, read_until, signal};

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use palyra_model_server::{Behaviour, ModelServer, Reply};
 use palyra_testkit::Gate;
-use palyra_testkit::model_server::{Behaviour, ModelServer, Reply};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;

@@ -1,6 +1,6 @@
 //! Adding a model: tested first, saved then, taken on at once.
 
-use palyra_testkit::model_server::{Behaviour, Reply};
+use palyra_model_server::{Behaviour, Reply};
 
 use crate::home::{Home, ended};
 use crate::openai_server::{runtime, serve};

@@ -6,8 +6,8 @@ use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
+use palyra_model_server::{Behaviour, Fault, ModelServer, Reply};
 use palyra_testkit::Gate;
-use palyra_testkit::model_server::{Behaviour, Fault, ModelServer, Reply};
 use rustix::process::Signal;
 
 use crate::home::{Home, ended, read_until, signal};

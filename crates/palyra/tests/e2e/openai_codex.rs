@@ -5,8 +5,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use palyra_model_server::{Behaviour, Fault, ModelServer, Reply};
 use palyra_testkit::Gate;
-use palyra_testkit::model_server::{Behaviour, Fault, ModelServer, Reply};
 use serde_json::{Value, json};
 
 use crate::home::{Ended, Home, ended};

@@ -5,8 +5,8 @@ use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
+use palyra_model_server::{Behaviour, Reply};
 use palyra_testkit::Gate;
-use palyra_testkit::model_server::{Behaviour, Reply};
 
 use crate::home::Home;
 use crate::openai_clients::{HttpDaemon, node_modules, python, script, token_of};

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use palyra_testkit::model_server::{Behaviour, ModelServer, Reply, without_tags};
+use palyra_model_server::{Behaviour, ModelServer, Reply, without_tags};
 use serde_json::{Value, json};
 
 use crate::home::{Home, ended};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use palyra_testkit::model_server::{Behaviour, ModelServer, Reply};
+use palyra_model_server::{Behaviour, ModelServer, Reply};
 
 use crate::home::Home;
 

@@ -4,8 +4,8 @@ use std::io::{BufReader, Write as _};
 use std::process::Stdio;
 use std::time::{Duration, SystemTime};
 
+use palyra_model_server::{Behaviour, ModelServer, Reply};
 use palyra_testkit::Gate;
-use palyra_testkit::model_server::{Behaviour, ModelServer, Reply};
 use rustix::process::Signal;
 
 use crate::home::{Ended, Home, ended, read_until, signal};

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant, SystemTime};
 
-use palyra_testkit::model_server::{Behaviour, Reply};
+use palyra_model_server::{Behaviour, Reply};
 use rustix::process::{Signal, kill_process};
 use serde_json::Value;
 

@@ -1,6 +1,6 @@
 //! `AGENTS.md`: data until its digest is accepted, rules then, and data again once it changed.
 
-use palyra_testkit::model_server::{Behaviour, ModelServer, Reply};
+use palyra_model_server::{Behaviour, ModelServer, Reply};
 use serde_json::Value;
 
 use crate::asked::{of, tape};

@@ -1,6 +1,6 @@
 //! References of an input, from the command line to the request of a model.
 
-use palyra_testkit::model_server::{Behaviour, ModelServer, Reply};
+use palyra_model_server::{Behaviour, ModelServer, Reply};
 use serde_json::Value;
 
 use crate::asked::{of, tape};

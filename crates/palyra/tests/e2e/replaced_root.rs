@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use palyra_testkit::model_server::{Behaviour, Reply};
+use palyra_model_server::{Behaviour, Reply};
 use serde_json::{Value, json};
 
 use crate::asked::tape;

@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use palyra_testkit::model_server::{Behaviour, ModelServer, Reply};
+use palyra_model_server::{Behaviour, ModelServer, Reply};
 use serde_json::Value;
 
 use crate::home::Home;

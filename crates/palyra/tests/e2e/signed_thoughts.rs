@@ -1,6 +1,6 @@
 //! A model that thinks before it speaks: what it thought stands apart, and goes back as it came.
 
-use palyra_testkit::model_server::{Behaviour, ModelServer, Reply};
+use palyra_model_server::{Behaviour, ModelServer, Reply};
 
 use crate::home::Home;
 use crate::openai_server::{runtime, serve};

@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 
-use palyra_testkit::model_server::{Behaviour, Reply};
+use palyra_model_server::{Behaviour, Reply};
 use rustix::process::{Signal, kill_process};
 use serde_json::Value;
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::process::Command;
 
-use palyra_testkit::model_server::{Behaviour, Reply, Tokens};
+use palyra_model_server::{Behaviour, Reply, Tokens};
 use rustix::process::{Signal, kill_process};
 use serde_json::{Value, json};
 

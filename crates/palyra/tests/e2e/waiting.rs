@@ -1,6 +1,6 @@
 //! A run that repeats itself waits for a person.
 
-use palyra_testkit::model_server::{Behaviour, Reply};
+use palyra_model_server::{Behaviour, Reply};
 
 use crate::openai_server::{home_with, runtime, serve};
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use palyra_testkit::model_server::{Behaviour, Fault, ModelServer, Reply, RetryAfter, Tokens};
+use palyra_model_server::{Behaviour, Fault, ModelServer, Reply, RetryAfter, Tokens};
 use tokio::process::Command;
 
 /// Each fault, and the SDK's exception for it; behind `stream:` it happens within an answer.

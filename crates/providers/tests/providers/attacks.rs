@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
+use palyra_model_server::{Behaviour, Dialect, ModelServer, Reply};
 use palyra_ports::ModelProvider;
 use palyra_providers::{
     AnthropicMessagesConfig, OpenAiChatProvider, OpenAiConfig, OpenAiResponsesProvider, Secret,
 };
-use palyra_testkit::model_server::{Behaviour, Dialect, ModelServer, Reply};
 use palyra_types::model::{ModelFailure, ModelFailureClass as Class};
 use std::sync::Arc;
 

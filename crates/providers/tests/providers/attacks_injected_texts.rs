@@ -3,8 +3,8 @@
 
 use std::collections::BTreeSet;
 
+use palyra_model_server::{Behaviour, Reply};
 use palyra_testkit::injection::{InjectionText, orders, part_ids, without_tags};
-use palyra_testkit::model_server::{Behaviour, Reply};
 use palyra_types::model::ModelRequest;
 use serde_json::{Value, json};
 

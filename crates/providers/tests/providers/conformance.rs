@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use palyra_demo_model::DemoProvider;
+use palyra_model_server::{Behaviour, Reply};
 use palyra_ports::ModelProvider;
 use palyra_providers::{GuardLimits, guarded};
-use palyra_testkit::model_server::{Behaviour, Reply};
 use palyra_testkit::{FakeClock, Script, ScriptedProvider};
 use palyra_types::Redacted;
 use palyra_types::data_delimiter::DataDelimiter;

@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use palyra_testkit::model_server::{Behaviour, Cut, Reply};
+use palyra_model_server::{Behaviour, Cut, Reply};
 use palyra_types::model::ModelFailureClass as Class;
 
 use crate::support::{Given, KEY, Subject, read};

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use palyra_model_server::{Behaviour, ModelServer, Reply};
 use palyra_providers::detect::{
     LocalServer, SelectModelError, explicit_selection, probe_servers, selected_model,
 };
 use palyra_providers::{OpenAiChatProvider, OpenAiConfig};
-use palyra_testkit::model_server::{Behaviour, ModelServer, Reply};
 
 fn local(name: &'static str, base_url: String) -> LocalServer {
     LocalServer { name, base_url }

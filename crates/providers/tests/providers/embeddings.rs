@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::FutureExt;
+use palyra_model_server::{Behaviour, Fault, ModelServer, Reply, RetryAfter, Vendor};
 use palyra_ports::ModelProvider;
 use palyra_ports::embed_texts::{EmbedError, EmbedTexts, EmbeddingModelName, TextEmbeddings};
 use palyra_providers::{GuardLimits, ProviderEmbeddings, guarded};
 use palyra_testkit::embedding_suite::{check_embeddings, embedding_request};
-use palyra_testkit::model_server::{Behaviour, Fault, ModelServer, Reply, RetryAfter, Vendor};
 use palyra_testkit::{FakeClock, Gate};
 use palyra_types::model::{ModelFailure, ModelFailureClass as Class, ModelName, ModelRef, UsageSource};
 use serde_json::json;

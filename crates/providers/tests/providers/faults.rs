@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
+use palyra_model_server::{Behaviour, ModelServer, Reply, Tear};
 use palyra_providers::{
     AnthropicMessagesConfig, OpenAiChatProvider, OpenAiConfig, OpenAiResponsesProvider, ProviderConfigError,
     Secret, Timeouts,
 };
-use palyra_testkit::model_server::{Behaviour, ModelServer, Reply, Tear};
 use palyra_types::model::ModelFailureClass as Class;
 use palyra_types::model::{FinishReason, ModelFailure};
 use tokio::net::TcpListener;

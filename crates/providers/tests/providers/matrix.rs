@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use palyra_model_server::{Behaviour, Fault, ModelServer, Reply, RetryAfter, Vendor};
 use palyra_ports::ModelProvider;
-use palyra_testkit::model_server::{Behaviour, Fault, ModelServer, Reply, RetryAfter, Vendor};
 use palyra_types::model::ModelFailureClass as Class;
 
 use crate::support::{Given, KEY, Subject, read};

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use palyra_model_server::{Behaviour, ModelServer, Reply, Stop, Tokens};
 use palyra_ports::ModelProvider;
 use palyra_providers::anthropic_messages::ThinkingMode;
 use palyra_providers::{AnthropicMessagesConfig, Secret};
-use palyra_testkit::model_server::{Behaviour, ModelServer, Reply, Stop, Tokens};
 use palyra_types::Redacted;
 use palyra_types::attachment::{Attachment, AttachmentBody, RenderedAttachment};
 use palyra_types::data_delimiter::DataDelimiter;

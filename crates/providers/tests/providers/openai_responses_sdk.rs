@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use palyra_testkit::model_server::{Behaviour, Fault, ModelServer, Reply, RetryAfter, Stop, Tokens};
+use palyra_model_server::{Behaviour, Fault, ModelServer, Reply, RetryAfter, Stop, Tokens};
 use tokio::process::Command;
 
 async fn serve(behaviour: Behaviour) -> ModelServer {

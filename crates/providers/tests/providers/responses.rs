@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use palyra_model_server::{Behaviour, ModelServer, Reply};
 use palyra_ports::{EmbeddingRequest, GATEWAY_HEADER, GatewayTrail, ModelProvider};
 use palyra_providers::{OpenAiConfig, OpenAiResponsesProvider, Secret};
 use palyra_testkit::FixedEntropy;
-use palyra_testkit::model_server::{Behaviour, ModelServer, Reply};
 use palyra_types::model::{ChatMessage, ModelFailureClass, ModelName, ModelRef, ModelRequest};
 use palyra_types::sampling::{ReasoningEffort, SamplingOptions};
 
@@ -15,7 +15,7 @@ use crate::support::{KEY, Subject, read};
 
 const SUBJECT: Subject = Subject::Responses;
 
-fn kinds(request: &palyra_testkit::model_server::SeenRequest) -> Vec<String> {
+fn kinds(request: &palyra_model_server::SeenRequest) -> Vec<String> {
     let items = request.body["input"].as_array().expect("items");
     items.iter().map(|item| item["type"].as_str().expect("a type").to_owned()).collect()
 }

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use futures::{FutureExt, StreamExt};
+use palyra_model_server::{Behaviour, Reply, Stop, Tear};
 use palyra_testkit::Gate;
-use palyra_testkit::model_server::{Behaviour, Reply, Stop, Tear};
 use palyra_types::model::{ModelFailureClass, ModelPiece};
 
 use crate::support::{Subject, read};

@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::StreamExt;
+use palyra_model_server::{Behaviour, Dialect, ModelServer};
 use palyra_ports::ModelProvider;
 use palyra_providers::{
     AnthropicMessagesConfig, AnthropicMessagesProvider, GuardLimits, OpenAiChatProvider, OpenAiConfig,
     OpenAiResponsesProvider, Secret, Timeouts, guarded,
 };
 use palyra_testkit::FakeClock;
-use palyra_testkit::model_server::{Behaviour, Dialect, ModelServer};
 use palyra_types::Redacted;
 use palyra_types::model::{ChatMessage, ModelFailure, ModelPiece, ModelRef, ModelRequest, RawModelAnswer};
 use palyra_types::sampling::SamplingOptions;

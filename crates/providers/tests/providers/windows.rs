@@ -1,8 +1,8 @@
 //! How large a model's window is: the configuration knows best, then the server, then the format.
 
+use palyra_model_server::{Behaviour, ModelServer, Reply};
 use palyra_ports::ModelProvider;
 use palyra_providers::{OpenAiChatProvider, OpenAiConfig};
-use palyra_testkit::model_server::{Behaviour, ModelServer, Reply};
 use palyra_types::model::ModelName;
 
 #[tokio::test]

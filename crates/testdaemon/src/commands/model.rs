@@ -2,7 +2,7 @@
 //!
 //! Owns no state, as [`crate::script`].
 
-use palyra_testkit::model_server::{Behaviour, ModelServer, Reply};
+use palyra_model_server::{Behaviour, ModelServer, Reply};
 use serde_json::{Value, json};
 
 use super::programs::{START, STOP, calls};

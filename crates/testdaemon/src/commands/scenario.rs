@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use palyra_testkit::model_server::ModelServer;
+use palyra_model_server::ModelServer;
 
 use super::conductor::{JobPhase, ProgramConductor};
 use super::ledger::{LedgerDifferences, compare, ran};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use palyra_testkit::model_server::ModelServer;
+use palyra_model_server::ModelServer;
 use palyra_types::RunId;
 use tokio::sync::watch;
 

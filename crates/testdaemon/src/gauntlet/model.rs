@@ -3,7 +3,7 @@
 //! Owns no state: what it says follows from the conversation alone, so that an attempt after a restart is answered
 //! like the one before it. A call of which a person said that it shall be made again is left.
 
-use palyra_testkit::model_server::{Behaviour, ModelServer, Reply};
+use palyra_model_server::{Behaviour, ModelServer, Reply};
 use serde_json::Value;
 
 use super::effects::{Effect, turns};

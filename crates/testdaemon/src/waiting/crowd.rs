@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use anyhow::{Context, Result, bail, ensure};
 use futures::stream::{self, StreamExt, TryStreamExt};
 use palyra_client::{Client, FollowEvent, RunFollower};
-use palyra_testkit::model_server::{Behaviour, ModelServer, Reply};
+use palyra_model_server::{Behaviour, ModelServer, Reply};
 use palyra_wire::v1::tape_entry::Event;
 use palyra_wire::v1::{
     Approval, ApprovalDecision, ApprovalState, ListApprovalsRequest, ResolveApprovalRequest, StartRunRequest,

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use anyhow::{Result, ensure};
 use palyra_client::Client;
+use palyra_model_server::{Behaviour, ModelServer, Reply};
 use palyra_testdaemon::test_home::TestHome;
 use palyra_testdaemon::verdict;
-use palyra_testkit::model_server::{Behaviour, ModelServer, Reply};
 use palyra_wire::v1::AddModelRequest;
 
 use crate::kill_at_calls::{KilledChange, ServedHome, kill_at_calls};

@@ -4,7 +4,7 @@
 //! them, so that what fails is the product of before under the tests of after.
 
 /// Crates that only tests and measurements use.
-const TEST_CRATES: [&str; 6] = ["attack", "bench", "sim", "testdaemon", "testkit", "xtask"];
+const TEST_CRATES: [&str; 7] = ["attack", "bench", "model-server", "sim", "testdaemon", "testkit", "xtask"];
 /// What begins the tests at the end of a file.
 const TESTS_BEGIN: &str = "\n#[cfg(test)]\nmod ";
 

@@ -5,7 +5,7 @@ use std::os::unix::fs::FileExt;
 
 use serde_json::Value;
 
-use palyra_testkit::model_server::{Behaviour, Reply};
+use palyra_model_server::{Behaviour, Reply};
 use palyra_types::RunId;
 
 use crate::asked::tape;

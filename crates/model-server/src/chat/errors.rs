@@ -6,14 +6,14 @@
 use serde_json::{Value, json};
 
 use super::wire;
-use crate::model_server::exchange::{ModelExchange, Vendor};
-use crate::model_server::fault::Fault;
-use crate::model_server::refusal::Refusal;
+use crate::exchange::{ModelExchange, Vendor};
+use crate::fault::Fault;
+use crate::refusal::Refusal;
 
 type ErrorResponse = (u16, Value, Vec<(String, String)>);
 
 /// Returns status, body and headers of a refusal.
-pub(in crate::model_server) fn refusal(fault: Fault, exchange: &ModelExchange) -> ErrorResponse {
+pub(crate) fn refusal(fault: Fault, exchange: &ModelExchange) -> ErrorResponse {
     let refusal = said(fault, exchange);
     let headers = match fault {
         Fault::RateLimit(_) => rate_headers(exchange.vendor),
@@ -23,7 +23,7 @@ pub(in crate::model_server) fn refusal(fault: Fault, exchange: &ModelExchange) -
 }
 
 /// Returns the event that tells of a refusal inside a stream.
-pub(in crate::model_server) fn event(fault: Fault, exchange: &ModelExchange) -> Vec<u8> {
+pub(crate) fn event(fault: Fault, exchange: &ModelExchange) -> Vec<u8> {
     let refusal = said(fault, exchange);
     let error = shaped(exchange.vendor, &refusal);
     let value = match exchange.vendor {
@@ -39,7 +39,7 @@ pub(in crate::model_server) fn event(fault: Fault, exchange: &ModelExchange) -> 
 }
 
 /// Returns an error with a status, a code and words of the test's own.
-pub(in crate::model_server) fn plain(vendor: Vendor, status: u16, code: &str, message: &str) -> Value {
+pub(crate) fn plain(vendor: Vendor, status: u16, code: &str, message: &str) -> Value {
     match vendor {
         Vendor::OpenAi => json!({"error": {"message": message, "type": code, "param": null, "code": code}}),
         Vendor::OpenRouter => json!({"error": {"message": message, "code": status}, "user_id": "user_test"}),
@@ -67,7 +67,7 @@ fn shaped(vendor: Vendor, refusal: &Refusal) -> Value {
 
 /// Says a fault in the words of the vendor; those who serve their own models know no accounts, and
 /// speak as OpenAI does where they would not refuse at all.
-pub(in crate::model_server) fn said(fault: Fault, exchange: &ModelExchange) -> Refusal {
+pub(crate) fn said(fault: Fault, exchange: &ModelExchange) -> Refusal {
     let own = match exchange.vendor {
         Vendor::OpenAi => None,
         Vendor::OpenRouter => open_router(fault, exchange),

@@ -3,13 +3,13 @@
 use serde_json::{Value, json};
 
 use super::wire::{Kind, begun, ending, kind_of, tool_use};
-use crate::model_server::act::WireAction;
-use crate::model_server::answer::{Answer, AnswerQuirk, Part};
-use crate::model_server::exchange::ModelExchange;
-use crate::model_server::signature::{seal, sign};
+use crate::act::WireAction;
+use crate::answer::{Answer, AnswerQuirk, Part};
+use crate::exchange::ModelExchange;
+use crate::signature::{seal, sign};
 
 /// Returns the stream of an answer, up to where it breaks.
-pub(in crate::model_server) fn events(answer: &Answer, exchange: &ModelExchange) -> Vec<WireAction> {
+pub(crate) fn events(answer: &Answer, exchange: &ModelExchange) -> Vec<WireAction> {
     let mut acts = Vec::new();
     for _ in 0..answer.times() {
         let mut stream = Stream { answer, exchange, acts, index: 0, open: None };
@@ -136,7 +136,7 @@ impl Stream<'_> {
 }
 
 /// Returns how a call begins whose arguments never end, and the fragment that comes again and again.
-pub(in crate::model_server) fn endless_call(bytes: usize) -> (Vec<u8>, Vec<u8>) {
+pub(crate) fn endless_call(bytes: usize) -> (Vec<u8>, Vec<u8>) {
     // High enough to be free, whatever was said before.
     const INDEX: usize = 900;
     let block = json!({"type": "tool_use", "id": "toolu_test_endless", "name": "read_file", "input": {}});

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::items;
-use crate::model_server::schema::{self, is_name};
+use crate::schema::{self, is_name};
 
 /// What OpenAI takes at the top level of a request.
 const FIELDS: [&str; 29] = [
@@ -43,7 +43,7 @@ const OUTPUT_TOKENS_MIN: u64 = 16;
 const INCLUDED: [&str; 2] = ["reasoning.encrypted_content", "message.output_text.logprobs"];
 
 /// Returns what is wrong with a body, if anything.
-pub(in crate::model_server) fn complaint(body: &Value) -> Option<String> {
+pub(crate) fn complaint(body: &Value) -> Option<String> {
     let stranger = body.as_object()?.keys().find(|name| !FIELDS.contains(&name.as_str()));
     if let Some(name) = stranger {
         return Some(format!("Unknown parameter: '{name}'."));

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::model_server::signature::{seal, sign};
+use crate::signature::{seal, sign};
 
 /// Checks a body made of messages and more fields; `flaw` is part of what is wrong, empty when nothing is.
 #[track_caller]

@@ -1,6 +1,6 @@
 //! How the rules of Messages speak: nothing, or a refusal with the vendor's words.
 
-use crate::model_server::refusal::Refusal;
+use crate::refusal::Refusal;
 
 const TOOL_NAME_CHARS_MAX: usize = 128;
 

@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::wire::sealed;
-use crate::model_server::image::{data_url, flaw};
-use crate::model_server::schema::is_name;
+use crate::image::{data_url, flaw};
+use crate::schema::is_name;
 
 /// Returns what is wrong with `input`, if anything.
 pub(super) fn complaint(body: &Value) -> Option<String> {

@@ -1,31 +1,4 @@
-//! A model server for tests: real HTTP on 127.0.0.1, three wire formats, and every fault on demand.
-//!
-//! Speaks OpenAI Chat Completions (also as OpenRouter, vLLM, llama.cpp and Ollama speak it), OpenAI Responses and Anthropic
-//! Messages, by path and headers. Owns the socket and a record of what was asked and which
-//! connections were given up by the client. What is answered is a [`Reply`], chosen by a [`Behaviour`];
-//! how it goes wrong is a [`Fault`]. Checks requests as strictly as the vendors do: one that breaks their
-//! rules is refused and counted in [`ServerCounts::invalid`]. The vendors' own Python clients check this
-//! server in the tests of the providers. Begin at [`ModelServer::start`].
-
-mod behaviour;
-mod reply;
-mod fault;
-mod answer;
-mod act;
-mod exchange;
-mod routes;
-mod assistant;
-mod request_words;
-mod perform;
-mod refusal;
-mod image;
-mod chat;
-mod messages;
-mod responses;
-mod schema;
-mod signature;
-mod connection;
-mod http;
+//! The server: its socket, what it has seen, and how it behaves.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -35,13 +8,8 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-pub use act::Cut;
-pub use answer::{Stop, Tear, Tokens};
-pub use behaviour::Behaviour;
-pub use exchange::{Dialect, Vendor};
-pub use fault::{Fault, RetryAfter};
-pub use reply::Reply;
-pub use request_words::without_tags;
+use crate::behaviour::Behaviour;
+use crate::connection;
 
 /// What a server has seen so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -104,7 +72,7 @@ pub struct ModelServer {
 
 /// Whether connections are taken: as it is wished, and as it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum ListenerState {
+pub(crate) enum ListenerState {
     Open,
     IsOpen,
     Shut,
@@ -112,22 +80,22 @@ enum ListenerState {
 }
 
 /// What connections behave by and write down.
-struct SharedServer {
+pub(crate) struct SharedServer {
     behaviour: Mutex<Arc<Behaviour>>,
     requests: Mutex<Vec<SeenRequest>>,
     counts: watch::Sender<ServerCounts>,
 }
 
 impl SharedServer {
-    fn behaviour(&self) -> Arc<Behaviour> {
+    pub(crate) fn behaviour(&self) -> Arc<Behaviour> {
         self.behaviour.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn count(&self, change: impl FnOnce(&mut ServerCounts)) {
+    pub(crate) fn count(&self, change: impl FnOnce(&mut ServerCounts)) {
         self.counts.send_modify(change);
     }
 
-    fn see(&self, request: &SeenRequest) -> usize {
+    pub(crate) fn see(&self, request: &SeenRequest) -> usize {
         let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
         requests.push(request.clone());
         let number = requests.len();

@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use crate::model_server::answer::{Answer, AnswerQuirk, Part, Stop, Tokens};
-use crate::model_server::exchange::ModelExchange;
-use crate::model_server::signature::{seal, sign};
+use crate::answer::{Answer, AnswerQuirk, Part, Stop, Tokens};
+use crate::exchange::ModelExchange;
+use crate::signature::{seal, sign};
 
 /// Makes the whole answer to a request that does not stream.
-pub(in crate::model_server) fn document(answer: &Answer, exchange: &ModelExchange) -> Value {
+pub(crate) fn document(answer: &Answer, exchange: &ModelExchange) -> Value {
     let mut message = begun(answer, exchange);
     let mut content: Vec<Value> = Vec::new();
     for (kind, text) in joined(&answer.parts) {
@@ -71,14 +71,14 @@ pub(super) fn tool_use(exchange: &ModelExchange, at: usize, tool: &str) -> Value
 
 /// What a block of content holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::model_server) enum Kind {
+pub(crate) enum Kind {
     Text,
     Thought,
     Redacted,
 }
 
 /// Returns the kind of block a piece belongs to; `None` for a wait.
-pub(in crate::model_server) fn kind_of(part: &Part) -> Option<(Kind, &str)> {
+pub(crate) fn kind_of(part: &Part) -> Option<(Kind, &str)> {
     match part {
         Part::Text(text) => Some((Kind::Text, text)),
         Part::Thought(text) => Some((Kind::Thought, text)),
@@ -88,7 +88,7 @@ pub(in crate::model_server) fn kind_of(part: &Part) -> Option<(Kind, &str)> {
 }
 
 /// Joins neighbours of one kind into blocks; what is redacted stays apart.
-pub(in crate::model_server) fn joined(parts: &[Part]) -> Vec<(Kind, String)> {
+pub(crate) fn joined(parts: &[Part]) -> Vec<(Kind, String)> {
     let mut blocks: Vec<(Kind, String)> = Vec::new();
     for (kind, text) in parts.iter().filter_map(kind_of) {
         match blocks.last_mut() {
@@ -100,7 +100,7 @@ pub(in crate::model_server) fn joined(parts: &[Part]) -> Vec<(Kind, String)> {
 }
 
 /// Returns the list of models; `path` may ask for a page.
-pub(in crate::model_server) fn model_list(models: &[String], path: &str) -> Value {
+pub(crate) fn model_list(models: &[String], path: &str) -> Value {
     const PAGE: usize = 20;
     let query = path.split_once('?').map_or("", |(_, query)| query);
     let asked = |name: &str| {

@@ -3,13 +3,13 @@
 use serde_json::{Value, json};
 
 use super::wire::{begun, call, ended, message, reasoning, summary_part, text_part};
-use crate::model_server::act::WireAction;
-use crate::model_server::answer::{Answer, AnswerQuirk, Part};
-use crate::model_server::exchange::ModelExchange;
-use crate::model_server::messages::wire::{Kind, kind_of};
+use crate::act::WireAction;
+use crate::answer::{Answer, AnswerQuirk, Part};
+use crate::exchange::ModelExchange;
+use crate::messages::wire::{Kind, kind_of};
 
 /// Returns the stream of an answer, up to where it breaks.
-pub(in crate::model_server) fn events(answer: &Answer, exchange: &ModelExchange) -> Vec<WireAction> {
+pub(crate) fn events(answer: &Answer, exchange: &ModelExchange) -> Vec<WireAction> {
     let mut stream = Stream { answer, exchange, acts: Vec::new(), number: 0, output: Vec::new(), open: None };
     for _ in 0..answer.times() {
         stream.output.clear();
@@ -208,7 +208,7 @@ impl Stream<'_> {
 }
 
 /// Returns how a call begins whose arguments never end, and the fragment that comes again and again.
-pub(in crate::model_server) fn endless_call(bytes: usize) -> (Vec<u8>, Vec<u8>) {
+pub(crate) fn endless_call(bytes: usize) -> (Vec<u8>, Vec<u8>) {
     // High enough to be free behind any answer.
     const INDEX: usize = 900;
     let item = json!({

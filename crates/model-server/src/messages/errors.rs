@@ -3,15 +3,12 @@
 use serde_json::{Value, json};
 
 use super::events::framed;
-use crate::model_server::exchange::ModelExchange;
-use crate::model_server::fault::Fault;
-use crate::model_server::refusal::Refusal;
+use crate::exchange::ModelExchange;
+use crate::fault::Fault;
+use crate::refusal::Refusal;
 
 /// Returns status, body and headers of a refusal.
-pub(in crate::model_server) fn refusal(
-    fault: Fault,
-    exchange: &ModelExchange,
-) -> (u16, Value, Vec<(String, String)>) {
+pub(crate) fn refusal(fault: Fault, exchange: &ModelExchange) -> (u16, Value, Vec<(String, String)>) {
     let refusal = said(fault, &exchange.model);
     let headers: &[(&str, &str)] = match fault {
         Fault::RateLimit(_) => &[
@@ -26,13 +23,13 @@ pub(in crate::model_server) fn refusal(
 }
 
 /// Returns the event that tells of a refusal inside a stream.
-pub(in crate::model_server) fn event(fault: Fault, exchange: &ModelExchange) -> Vec<u8> {
+pub(crate) fn event(fault: Fault, exchange: &ModelExchange) -> Vec<u8> {
     let refusal = said(fault, &exchange.model);
     framed(&plain(exchange.number, refusal.kind, &refusal.message))
 }
 
 /// Makes the body of an error.
-pub(in crate::model_server) fn plain(number: usize, kind: &str, message: &str) -> Value {
+pub(crate) fn plain(number: usize, kind: &str, message: &str) -> Value {
     json!({
         "type": "error",
         "error": {"type": kind, "message": message},
@@ -41,7 +38,7 @@ pub(in crate::model_server) fn plain(number: usize, kind: &str, message: &str) -
 }
 
 /// Returns the id that every reply bears, also as a header.
-pub(in crate::model_server) fn request_id(number: usize) -> String {
+pub(crate) fn request_id(number: usize) -> String {
     format!("req_test_{number}")
 }
 

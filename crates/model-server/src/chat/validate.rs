@@ -5,9 +5,9 @@
 
 use serde_json::Value;
 
-use crate::model_server::exchange::Vendor;
-use crate::model_server::image::{ImageFlaw, MEDIA_TYPES, data_url, flaw};
-use crate::model_server::schema::{self, is_name};
+use crate::exchange::Vendor;
+use crate::image::{ImageFlaw, MEDIA_TYPES, data_url, flaw};
+use crate::schema::{self, is_name};
 
 /// What OpenAI takes at the top level of a request.
 const FIELDS: [&str; 37] = [
@@ -51,7 +51,7 @@ const FIELDS: [&str; 37] = [
 ];
 
 /// Returns what is wrong with a body, if anything.
-pub(in crate::model_server) fn complaint(vendor: Vendor, body: &Value) -> Option<String> {
+pub(crate) fn complaint(vendor: Vendor, body: &Value) -> Option<String> {
     let model = body.get("model").and_then(Value::as_str).unwrap_or_default();
     if model.is_empty() {
         return Some("you must provide a model parameter".to_owned());

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::model_server::exchange::Vendor;
-use crate::scripted_embeddings::letter_vector;
+use crate::exchange::Vendor;
+use palyra_testkit::scripted_embeddings::letter_vector;
 
 /// What OpenAI takes at the top level of a request.
 const FIELDS: [&str; 5] = ["input", "model", "encoding_format", "dimensions", "user"];
@@ -14,7 +14,7 @@ const DIMENSIONS: u32 = 8;
 const DIMENSIONS_MAX: u64 = 64;
 
 /// Returns what is wrong with a body, if anything.
-pub(in crate::model_server) fn complaint(vendor: Vendor, body: &Value) -> Option<String> {
+pub(crate) fn complaint(vendor: Vendor, body: &Value) -> Option<String> {
     let stranger = body.as_object()?.keys().find(|name| !FIELDS.contains(&name.as_str()));
     if let Some(name) = stranger.filter(|_| vendor == Vendor::OpenAi) {
         return Some(format!("Unrecognized request argument supplied: {name}"));
@@ -39,7 +39,7 @@ pub(in crate::model_server) fn complaint(vendor: Vendor, body: &Value) -> Option
 }
 
 /// Returns the vectors of the texts of a request.
-pub(in crate::model_server) fn document(body: &Value) -> Value {
+pub(crate) fn document(body: &Value) -> Value {
     let asked = body["dimensions"].as_u64().and_then(|asked| u32::try_from(asked).ok());
     let dimensions = asked.unwrap_or(DIMENSIONS);
     let texts = texts(body);

@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use super::conversation;
 use super::verdict::{RequestVerdict, is_tool_name, known_fields, wrong};
-use crate::model_server::SeenRequest;
-use crate::model_server::refusal::Refusal;
+use crate::SeenRequest;
+use crate::refusal::Refusal;
 
 /// The largest request, in bytes.
 const REQUEST_BYTES_MAX: usize = 32 * 1024 * 1024;
@@ -43,7 +43,7 @@ const FIELDS: [&str; 21] = [
 ];
 
 /// Returns what is wrong with a request, if anything.
-pub(in crate::model_server) fn complaint(request: &SeenRequest) -> Option<Refusal> {
+pub(crate) fn complaint(request: &SeenRequest) -> Option<Refusal> {
     check(request).err()
 }
 

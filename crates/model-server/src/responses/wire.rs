@@ -2,17 +2,17 @@
 
 use serde_json::{Value, json};
 
-use crate::model_server::answer::{Answer, AnswerQuirk, Stop, Tokens};
-use crate::model_server::exchange::ModelExchange;
-use crate::model_server::messages::wire::{Kind, joined};
-use crate::model_server::signature::token;
+use crate::answer::{Answer, AnswerQuirk, Stop, Tokens};
+use crate::exchange::ModelExchange;
+use crate::messages::wire::{Kind, joined};
+use crate::signature::token;
 
 const CREATED: u64 = 1_700_000_000;
 /// The word of a response that is not cut off.
 const COMPLETED: &str = "completed";
 
 /// Makes the whole answer to a request that does not stream.
-pub(in crate::model_server) fn document(answer: &Answer, exchange: &ModelExchange) -> Value {
+pub(crate) fn document(answer: &Answer, exchange: &ModelExchange) -> Value {
     let mut output: Vec<Value> = Vec::new();
     for (kind, text) in joined(&answer.parts) {
         let at = output.len();

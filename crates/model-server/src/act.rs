@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::scripted_provider::Gate;
+use palyra_testkit::scripted_provider::Gate;
 
 /// One thing done on the wire.
 #[derive(Debug, Clone)]

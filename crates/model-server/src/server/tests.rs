@@ -7,6 +7,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use super::*;
+use crate::*;
 
 /// What came back: the status, the body without its framing, and whether it ended properly.
 #[derive(Debug, PartialEq)]

@@ -10,7 +10,7 @@ use super::answer::{Answer, AnswerFault, AnswerQuirk, Part, Stop, StopWord, Tear
 use super::exchange::ModelExchange;
 use super::fault::Fault;
 use super::perform;
-use crate::scripted_provider::Gate;
+use palyra_testkit::scripted_provider::Gate;
 
 /// An answer to one request.
 #[derive(Debug, Clone)]

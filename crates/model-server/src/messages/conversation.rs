@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::blocks::{self, Role};
 use super::verdict::{RequestVerdict, known_fields, wrong};
-use crate::model_server::refusal::Refusal;
+use crate::refusal::Refusal;
 
 /// One message, its content as a list of blocks.
 struct ChatTurn<'a> {

@@ -4,12 +4,12 @@ use serde_json::json;
 
 use super::events::framed;
 use super::wire::begun;
-use crate::model_server::chat::errors::said;
-use crate::model_server::exchange::ModelExchange;
-use crate::model_server::fault::Fault;
+use crate::chat::errors::said;
+use crate::exchange::ModelExchange;
+use crate::fault::Fault;
 
 /// Returns the event that tells of a refusal inside a stream: an error of its own, or a response that has failed.
-pub(in crate::model_server) fn event(fault: Fault, exchange: &ModelExchange) -> Vec<u8> {
+pub(crate) fn event(fault: Fault, exchange: &ModelExchange) -> Vec<u8> {
     let refusal = said(fault, exchange);
     let code = refusal.code.unwrap_or(refusal.kind);
     if matches!(fault, Fault::RateLimit(_) | Fault::Auth | Fault::BadRequest) {

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::model_server::answer::{Answer, AnswerQuirk, Stop, Tokens};
-use crate::model_server::exchange::{ModelExchange, Vendor};
+use crate::answer::{Answer, AnswerQuirk, Stop, Tokens};
+use crate::exchange::{ModelExchange, Vendor};
 
 const CREATED: u64 = 1_700_000_000;
 
@@ -26,7 +26,7 @@ pub(super) fn usage_chunk(answer: &Answer, exchange: &ModelExchange) -> Value {
 }
 
 /// Makes the whole answer to a request that does not stream.
-pub(in crate::model_server) fn document(answer: &Answer, exchange: &ModelExchange) -> Value {
+pub(crate) fn document(answer: &Answer, exchange: &ModelExchange) -> Value {
     let mut message = json!({"role": "assistant", "content": answer.text(), "refusal": null});
     let thought = answer.thought();
     if !thought.is_empty() {
@@ -80,7 +80,7 @@ pub(super) fn call_deltas(at: usize, tool: &str, arguments: &str) -> Vec<Value> 
 }
 
 /// Returns the list of models.
-pub(in crate::model_server) fn model_list(models: &[String]) -> Value {
+pub(crate) fn model_list(models: &[String]) -> Value {
     let models =
         models.iter().map(|id| json!({"id": id, "object": "model", "created": CREATED, "owned_by": "test"}));
     json!({"object": "list", "data": models.collect::<Vec<_>>()})

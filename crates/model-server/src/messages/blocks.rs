@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::verdict::{RequestVerdict, is_tool_name, known_fields, wrong};
-use crate::model_server::image::{IMAGE_BYTES_MAX, ImageFlaw, flaw};
-use crate::model_server::signature::{is_sealed, sign};
+use crate::image::{IMAGE_BYTES_MAX, ImageFlaw, flaw};
+use crate::signature::{is_sealed, sign};
 
 /// Who says a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,12 +3,12 @@
 use serde_json::{Value, json};
 
 use super::wire::{call_deltas, chunk, finish_reason, reasoning_field, usage_chunk};
-use crate::model_server::act::WireAction;
-use crate::model_server::answer::{Answer, AnswerQuirk, Part};
-use crate::model_server::exchange::ModelExchange;
+use crate::act::WireAction;
+use crate::answer::{Answer, AnswerQuirk, Part};
+use crate::exchange::ModelExchange;
 
 /// Returns the stream of an answer, up to where it breaks.
-pub(in crate::model_server) fn events(answer: &Answer, exchange: &ModelExchange) -> Vec<WireAction> {
+pub(crate) fn events(answer: &Answer, exchange: &ModelExchange) -> Vec<WireAction> {
     let event = |mut value: Value| {
         if answer.has(AnswerQuirk::UnknownFields) {
             value["x_trace"] = json!({"shard": [1, {"deep": null}], "note": "\u{2028}"});
@@ -43,7 +43,7 @@ pub(in crate::model_server) fn events(answer: &Answer, exchange: &ModelExchange)
 }
 
 /// Returns how a call begins whose arguments never end, and the fragment that comes again and again.
-pub(in crate::model_server) fn endless_call(exchange: &ModelExchange, bytes: usize) -> (Vec<u8>, Vec<u8>) {
+pub(crate) fn endless_call(exchange: &ModelExchange, bytes: usize) -> (Vec<u8>, Vec<u8>) {
     let event = |delta: &Value| format!("data: {}\n\n", chunk(exchange, delta, None)).into_bytes();
     let begin = call_deltas(0, "read_file", "{\"path\":\"").iter().flat_map(event).collect();
     let fragment = json!({"index": 0, "function": {"arguments": "a".repeat(bytes)}});

@@ -12,8 +12,9 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use super::act::{WireAction, WireReply};
+use super::http;
 use super::routes::{RoutedReply, route};
-use super::{ListenerState, SharedServer, http};
+use super::server::{ListenerState, SharedServer};
 
 /// How many connections wait to be taken.
 const BACKLOG: u32 = 64;
