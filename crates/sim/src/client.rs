@@ -29,7 +29,7 @@ use palyra_types::tape::OrchestratorTapeRecord;
 use palyra_types::{PrincipalId, RunId, TokenId};
 
 use crate::dice::ScenarioRandom;
-use crate::oracle::STRANGER;
+use crate::oracle::{OWNER, STRANGER};
 use crate::world::{SimWorld, turns};
 use open_input::OpenInput;
 
@@ -89,7 +89,7 @@ pub(crate) struct Client {
 impl Client {
     /// Makes a client of the owner.
     pub(crate) fn new(world: &Arc<SimWorld>, number: u64, acts: u32) -> Self {
-        Self::named(world, format!("c{number}"), acts)
+        Self::named(world, format!("{OWNER}{number}"), acts)
     }
 
     /// Makes a client of another principal, which has no part in what the owner does.

@@ -35,7 +35,7 @@ use palyra_types::{ApprovalId, EffectId, PrincipalId, RunId, SessionId, TapeSeq}
 
 use crate::fault::Phase;
 
-pub(crate) use content::STRANGER;
+pub(crate) use content::{OWNER, STRANGER};
 pub(crate) use finish::IdleState;
 pub(crate) use run_view::RunView;
 

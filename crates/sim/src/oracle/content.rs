@@ -15,6 +15,8 @@ use palyra_types::{MemoryId, PrincipalId, RunId};
 static VERBS: [&str; 2] = [" says ", " knows "];
 /// Begins the names of the clients that are another principal than the owner.
 pub(crate) const STRANGER: char = 'x';
+/// Begins the names of the others.
+pub(crate) const OWNER: char = 'c';
 
 /// Whose words went where.
 #[derive(Default)]

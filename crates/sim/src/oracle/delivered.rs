@@ -7,7 +7,7 @@ use palyra_types::model::{ChatMessage, ModelRequest};
 use palyra_types::tape::OrchestratorTapeRecord;
 use palyra_types::tool::EffectContract;
 
-use super::content::SpeakerKind;
+use super::content::{OWNER, STRANGER, SpeakerKind};
 use super::run_view::ModelInput;
 use super::{Oracle, permission};
 use crate::fault::Phase;
@@ -107,9 +107,9 @@ impl Oracle {
             ChatMessage::User { text, .. } => Some(text.expose()),
             ChatMessage::Assistant { .. } | ChatMessage::ToolResult { .. } => None,
         });
-        // An erased input has another text.
-        let mut said =
-            texts.flat_map(|text| text.split(PERSON).skip(1)).filter(|said| !said.starts_with('('));
+        // Text of a person may also be a note that something was erased.
+        let said = texts.flat_map(|text| text.split(PERSON).skip(1));
+        let mut said = said.filter(|said| said.starts_with([STRANGER, OWNER]));
         let Some(speaker) = said.next().map(SpeakerKind::of) else { return };
         let wrong = self.content.check_request(request, speaker);
         wrong.into_iter().for_each(|what| self.find(what));

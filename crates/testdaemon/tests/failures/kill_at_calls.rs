@@ -11,6 +11,7 @@ use palyra_client::{Client, ClientError};
 use palyra_testdaemon::strace::{CallRecording, InjectedFault, Selector, StraceTracer, SystemCall};
 use palyra_testdaemon::test_home::{Programs, TestHome};
 use palyra_testdaemon::tool_setup::TestSettings;
+use palyra_testkit::model_server::ModelServer;
 
 /// No change takes longer, or it waits for something that never comes.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -84,8 +85,13 @@ impl KillRig {
 
 /// Makes a change undisturbed, then again for each chosen call, at which the daemon is killed; `change` begins it again.
 pub(crate) async fn kill_at_calls<C: KilledChange>(change: impl Fn() -> C) {
-    let folder = tempfile::tempdir().expect("a folder");
     let model = palyra_testdaemon::script::model_server().await.expect("a port");
+    kill_at_calls_with(&model, change).await;
+}
+
+/// The same with another model.
+pub(crate) async fn kill_at_calls_with<C: KilledChange>(model: &ModelServer, change: impl Fn() -> C) {
+    let folder = tempfile::tempdir().expect("a folder");
     let programs = Programs {
         daemon: env!("CARGO_BIN_EXE_palyra-testdaemon").into(),
         before: Vec::new(),

@@ -8,6 +8,7 @@ mod kill_at_calls;
 
 mod added_model;
 mod secrets;
+mod remembered;
 
 use std::process::Command;
 
