@@ -239,8 +239,8 @@ fn what_needs_a_program_or_the_network_is_recognised() {
         ("what is in your memory?", &["memory_search "]),
         ("forget that I prefer short answers", &[r#"Forget("I prefer short answers")"#]),
         ("forget what I told you about deploys", &[r#"Forget("deploys")"#]),
-        ("please forget about the green boat.", &[r#"Forget("green boat")"#]),
-        ("remove the green boat from your memory", &[r#"Forget("green boat")"#]),
+        ("please forget about the green boat.", &[r#"Forget("the green boat")"#]),
+        ("remove the green boat from your memory", &[r#"Forget("the green boat")"#]),
     ]);
 }
 

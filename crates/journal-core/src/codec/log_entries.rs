@@ -65,14 +65,19 @@ pub(super) fn decode_epoch(facts: &[u8]) -> ReadResult<JournalEvent> {
 
 pub(super) fn encode_agent(agent: AgentId, profile: &AgentProfile) -> EncodedParts {
     pair(
-        &store::AgentSavedFacts { version: VERSION, agent: agent.to_bytes().to_vec() },
-        &profile_to_stored(profile),
+        &store::AgentSavedFacts {
+            version: VERSION,
+            agent: agent.to_bytes().to_vec(),
+            recall: profile.recall.map(StoredEnum::to_stored),
+        },
+        &store::AgentSavedPayload { recall: None, ..profile_to_stored(profile) },
     )
 }
 
 pub(super) fn decode_agent(facts: &[u8], payload: &[u8]) -> ReadResult<JournalEvent> {
     let facts = store::AgentSavedFacts::decode(facts)?;
-    let profile = profile_from_stored(store::AgentSavedPayload::decode(payload)?);
+    let recall = facts.recall.map(StoredEnum::from_stored).transpose()?;
+    let profile = AgentProfile { recall, ..profile_from_stored(store::AgentSavedPayload::decode(payload)?) };
     Ok(JournalEvent::Agent(AgentEvent::Saved { agent: AgentId::from_bytes(fixed(&facts.agent)?), profile }))
 }
 

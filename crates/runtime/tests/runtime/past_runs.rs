@@ -3,13 +3,14 @@
 use palyra_ports::NewEntry;
 use palyra_ports::search_memories::{MemoryCall, MemoryRefusal, RunPart, ShownRun, UseMemories, WantedRun};
 use palyra_runtime::Caller;
+use palyra_runtime::session::SubmitReceipt;
 use palyra_testkit::Script;
 use palyra_types::event::{JournalEvent, RunEvent, TapeEvent};
 use palyra_types::run::RunLifecycleState;
 use palyra_types::tool::Taints;
 use palyra_types::{EffectId, ErrorCode, RunId, SessionId, TapeSeq};
 
-use crate::rig::{Rig, append, by_key, request};
+use crate::rig::{Rig, append, by_key, follow_to_end, request};
 
 /// A call of a run that is not recorded, as a preview makes it.
 fn call_of(caller: Caller) -> MemoryCall {
@@ -69,8 +70,9 @@ async fn a_run_of_another_person_and_one_that_was_erased_do_not_exist() {
     let mine = asked(&rig, "a", "my canary is heron", "noted").await;
     rig.model.push(Script::new().text("noted"));
     let of_stranger = request(by_key("k"), "my canary is bittern");
-    let theirs = rig.gateway.sessions.submit(rig.stranger(), of_stranger).await.unwrap().run;
-    rig.finished(theirs).await;
+    let submitted = rig.gateway.sessions.submit_followed(rig.stranger(), of_stranger).await.unwrap();
+    let (SubmitReceipt { run: theirs, .. }, Some(follower)) = submitted else { panic!("it begins") };
+    follow_to_end(follower).await;
     for (caller, own, other) in [(rig.me(), mine, theirs), (rig.stranger(), theirs, mine)] {
         for name in [other.to_string(), RunId::from_parts(5, 5).to_string()] {
             let refused = read(&rig, call_of(caller), &name).await.unwrap_err();

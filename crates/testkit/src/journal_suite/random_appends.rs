@@ -207,7 +207,7 @@ impl RandomAppends {
 
     fn principal_event(&mut self) -> AccessEvent {
         let principal = PrincipalId::from_parts(9, self.below(5).into());
-        match self.below(10) {
+        match self.below(9) {
             6 => AccessEvent::TimeZoneSet { principal, time_zone: self.text() },
             0 => AccessEvent::PrincipalRenamed { principal, name: self.text() },
             1 => AccessEvent::RoleGiven { principal, role: self.one_of(&Role::ALL) },
@@ -233,7 +233,7 @@ impl RandomAppends {
         if !self.sessions.is_empty() && self.below(2) == 0 {
             let session = self.any_session();
             let session_id = session.id;
-            let event = match self.below(9) {
+            let event = match self.below(10) {
                 7 => SessionEvent::Compacted(Box::new(self.compaction(session_id))).into(),
                 8 => SessionEvent::CompactionReverted(Seq(self.below(self.made + 1))).into(),
                 6 => {
