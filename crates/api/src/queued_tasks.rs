@@ -9,7 +9,6 @@ use palyra_wire::v1;
 use crate::api_error::ApiError;
 use crate::operations::OperationHandlers;
 use crate::translate;
-use crate::translate::InvalidValue;
 
 const KINDS: [(TaskKind, v1::QueuedTaskKind); 7] = [
     (TaskKind::Compaction, v1::QueuedTaskKind::Compaction),
@@ -44,8 +43,8 @@ impl OperationHandlers {
             token => Some(translate::id("page_token", token)?),
         };
         let query = TaskQuery {
-            stage: named(&STAGES, message.stage(), "stage")?,
-            kind: named(&KINDS, message.kind(), "kind")?,
+            stage: named(&STAGES, message.stage.try_into(), "stage is a stage of a task, or left out")?,
+            kind: named(&KINDS, message.kind.try_into(), "kind is a kind of task, or left out")?,
             below,
             limit,
         };
@@ -80,16 +79,13 @@ impl OperationHandlers {
 }
 
 /// Returns the value of a filter; `None` where there is no filter.
-fn named<T: Copy, W: Copy + PartialEq + Default>(
+fn named<T: Copy, W: PartialEq, E>(
     table: &[(T, W)],
-    wanted: W,
-    field: &'static str,
-) -> Result<Option<T>, InvalidValue> {
-    if wanted == W::default() {
-        return Ok(None);
-    }
-    let found = table.iter().find(|(_, wire)| *wire == wanted).map(|(value, _)| *value);
-    found.map(Some).ok_or(InvalidValue::new(field, "one of the values of the schema"))
+    wanted: Result<W, E>,
+    refusal: &str,
+) -> Result<Option<T>, ApiError> {
+    let wanted = wanted.map_err(|_| ApiError::invalid_argument(refusal))?;
+    Ok(table.iter().find(|(_, wire)| *wire == wanted).map(|(value, _)| *value))
 }
 
 fn queued_task(record: OrchestratorBackgroundTaskRecord) -> v1::QueuedTask {

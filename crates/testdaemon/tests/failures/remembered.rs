@@ -3,9 +3,9 @@
 
 use anyhow::{Context, Result, ensure};
 use palyra_client::{Client, ClientError, FollowEvent, RunFollower};
+use palyra_model_server::{Behaviour, ModelServer, Reply};
 use palyra_testdaemon::test_home::TestHome;
 use palyra_testdaemon::verdict;
-use palyra_testkit::model_server::{Behaviour, ModelServer, Reply};
 use palyra_wire::v1::{
     CompactSessionRequest, Compaction, ListCompactionsRequest, ListMemoriesRequest, SaveMemoryRequest,
     SessionSelector, StartRunRequest,
