@@ -14,7 +14,7 @@ use super::reply::Reply;
 /// How a server behaves.
 ///
 /// ```
-/// use palyra_testkit::model_server::{Behaviour, Fault, Reply};
+/// use palyra_model_server::{Behaviour, Fault, Reply};
 ///
 /// let recovers = Behaviour::times(2, Fault::Overloaded).then(Reply::text("There you are."));
 /// let by_model = Behaviour::per_model([

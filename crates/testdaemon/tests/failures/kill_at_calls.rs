@@ -11,7 +11,7 @@ use palyra_client::{Client, ClientError};
 use palyra_testdaemon::strace::{CallRecording, InjectedFault, Selector, StraceTracer, SystemCall};
 use palyra_testdaemon::test_home::{Programs, TestHome};
 use palyra_testdaemon::tool_setup::TestSettings;
-use palyra_testkit::model_server::ModelServer;
+use palyra_model_server::ModelServer;
 
 /// No change takes longer, or it waits for something that never comes.
 const PATIENCE: Duration = Duration::from_secs(60);
