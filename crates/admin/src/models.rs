@@ -18,9 +18,9 @@ use palyra_types::tool::ToolCatalog;
 use palyra_types::{BootTime, Redacted};
 use tokio::sync::watch;
 
+use crate::budgets::AuxiliaryBudgets;
 use crate::error::AdminError;
 use crate::image_test::ImageSupport;
-use crate::budgets::AuxiliaryBudgets;
 use embeddings::EmbeddingSlots;
 
 pub use candidates::{candidates, chain};

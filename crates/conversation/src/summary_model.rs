@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use futures::stream::BoxStream;
-use palyra_admin::budgets::{AnswerProgress, AuxiliaryCall, AuxiliaryPayer, AuxiliaryRefusal, RequestOutcome};
+use palyra_admin::budgets::{
+    AnswerProgress, AuxiliaryCall, AuxiliaryPayer, AuxiliaryRefusal, RequestOutcome,
+};
 use palyra_admin::models::candidates;
 use palyra_context::compaction::CompactionTask;
 use palyra_types::budget::RequestSize;

@@ -39,12 +39,12 @@ pub use palyra_types::budget::{
     RequestSize, ReservationId, ReservationRequest, SettledCharge, TaskClass, TokenPrices, TopUpReason,
     UsageAmount, UsageLimits, WindowKind, WindowSpan,
 };
+pub use palyra_types::event::RoutingReason;
 pub use path_account::{PathAccount, SoftLimitWarning};
 pub use path_decision::{
     AccountChange, BudgetStop, PathDecision, PathReservation, StopAction, decide_reservation, reserve_once,
 };
 pub use routing::{PassedOverModel, PlannedModel, RoutingRequest, UsageRoutingPlan};
-pub use palyra_types::event::RoutingReason;
 pub use routing_reason::{ModelPreference, PassOverReason};
 pub use settlement::{AnswerProgress, CHARGE_MULTIPLE_MAX, RequestOutcome, ReservationEnd};
 pub use time_window::SpanAt;

@@ -6,8 +6,8 @@ use std::time::Duration;
 use palyra_types::approval::ApproverPresence;
 use palyra_types::client_tool::{ClientCallSpan, ClientToolCall, ClientToolsCalled};
 use palyra_types::event::{
-    AbandonCause, ClientToolsAnswered, ContextPlan, ModelEvent, ModelMessage, ModelRequested, ModelRouting, NextAttempt,
-    RunEvent, RunFinished, RunStarted, TapeEvent,
+    AbandonCause, ClientToolsAnswered, ContextPlan, ModelEvent, ModelMessage, ModelRequested, ModelRouting,
+    NextAttempt, RunEvent, RunFinished, RunStarted, TapeEvent,
 };
 use palyra_types::model::{FinishReason, ModelFailureClass, ModelRef, ResponseFormat, TokenUsage};
 use palyra_types::run::{InputDelivery, RunLimits, TerminationReason, UserInput};

@@ -5,7 +5,9 @@ use std::time::Duration;
 use palyra_types::client_tool::{ClientCallSpan, ClientToolOffer};
 use palyra_types::context_reference::{ReferenceError, ReferenceKind, ReferenceLimits};
 use palyra_types::effect::{EffectPlan, EffectResolution, OutputRest};
-use palyra_types::event::{ContentDigest, ContextPlan, ModelRouting, RunStarted, TapeEvent, UnknownOutcomeCause};
+use palyra_types::event::{
+    ContentDigest, ContextPlan, ModelRouting, RunStarted, TapeEvent, UnknownOutcomeCause,
+};
 use palyra_types::model::{ModelAnswer, ModelFailureClass, ModelRef, ToolProposal};
 use palyra_types::run::{CancelReason, IdempotencyDigest, UserInput};
 use palyra_types::tool::{Isolation, Taints, ToolDecision, ToolExecutionOutcome, ToolExecutor};

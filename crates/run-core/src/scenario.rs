@@ -12,7 +12,8 @@ use std::time::Duration;
 use palyra_types::approval::{ApprovalTerms, ApproverPresence};
 use palyra_types::effect::OutputRest;
 use palyra_types::event::{
-    ContentDigest, ContextPlan, ModelRouting, RunEvent, RunFinished, RunStarted, TapeEvent, UnknownOutcomeCause,
+    ContentDigest, ContextPlan, ModelRouting, RunEvent, RunFinished, RunStarted, TapeEvent,
+    UnknownOutcomeCause,
 };
 use palyra_types::model::{
     FinishReason, ModelAnswer, ModelFailureClass, ModelName, ModelRef, TokenUsage, ToolProposal, UsageSource,

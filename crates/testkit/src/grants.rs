@@ -151,7 +151,14 @@ impl GrantRequest {
         let model = ModelRef::new("test", "scripted");
         take(&mut machine, &RunInput::Start(Box::new(self.started())));
         take(&mut machine, &RunInput::Begin);
-        take(&mut machine, &RunInput::ContextReady { plan: ContextPlan::default(), model: model.clone(), routing: ModelRouting::default() });
+        take(
+            &mut machine,
+            &RunInput::ContextReady {
+                plan: ContextPlan::default(),
+                model: model.clone(),
+                routing: ModelRouting::default(),
+            },
+        );
         let decision = take(&mut machine, &self.answered(model, conduct));
         (machine, decision)
     }

@@ -172,7 +172,9 @@ impl RunBudget {
         candidate: &ModelCandidate,
         make: &mut impl FnMut(&ModelRef) -> Option<MadeRequest<R>>,
     ) -> CandidateVerdict<R> {
-        let Some(MadeRequest { request, size }) = make(&candidate.model) else { return CandidateVerdict::TooSmall };
+        let Some(MadeRequest { request, size }) = make(&candidate.model) else {
+            return CandidateVerdict::TooSmall;
+        };
         let price = inputs.catalogue.and_then(|catalogue| catalogue.price_at(&candidate.model, self.now()?));
         let mut candidate = ModelCandidate { price, ..candidate.clone() };
         // The request was made for its window.
@@ -180,8 +182,7 @@ impl RunBudget {
         let preference = ModelPreference::ConfiguredOrder;
         let asked = RoutingRequest { id: self.id(inputs.attempt), needs: [].into(), size, preference };
         let plan = self.plan(&asked, std::slice::from_ref(&candidate));
-        let reserved =
-            self.reserve(&candidate.model, inputs.attempt, size, inputs.catalogue, inputs.events);
+        let reserved = self.reserve(&candidate.model, inputs.attempt, size, inputs.catalogue, inputs.events);
         match (reserved, plan.choices.into_iter().next()) {
             (Ok(reserved), chosen) => {
                 // Going on once raises limits that are in the way of the plan.
@@ -201,10 +202,7 @@ impl RunBudget {
     }
 
     /// Returns the stop that is the least in the way, and notes what the run waits for: any of the requests.
-    fn mildest(
-        &mut self,
-        stops: Vec<(StoppedRequest, Option<WaitingRun>)>,
-    ) -> Option<StoppedRequest> {
+    fn mildest(&mut self, stops: Vec<(StoppedRequest, Option<WaitingRun>)>) -> Option<StoppedRequest> {
         let requests: Vec<_> =
             stops.iter().filter_map(|(_, waiting)| Some(waiting.as_ref()?.request)).collect();
         let (stopped, waiting) = stops.into_iter().min_by_key(|(stopped, waiting)| {
@@ -228,9 +226,9 @@ impl RoutingChain {
     /// Returns why a model was chosen: it was looked at alone, but is not the only one.
     fn reasons_of(&self, chosen: &PlannedModel) -> Vec<RoutingReason> {
         let several = self.candidates.len() > 1;
-        let of = |reason: &RoutingReason| match reason {
-            RoutingReason::OnlyChoice if several => RoutingReason::ConfiguredOrder,
-            other => *other,
+        let of = |reason: &RoutingReason| {
+            let by_order = several && *reason == RoutingReason::OnlyChoice;
+            if by_order { RoutingReason::ConfiguredOrder } else { *reason }
         };
         chosen.reasons.iter().map(of).collect()
     }

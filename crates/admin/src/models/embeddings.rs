@@ -210,9 +210,7 @@ fn outcome(embedded: &Result<TextEmbeddings, EmbedError>) -> RequestOutcome {
         Ok(embedded) => RequestOutcome::Answered { usage: Some(embedded.usage()) },
         Err(EmbedError::Dimensions { .. }) => RequestOutcome::Answered { usage: None },
         Err(EmbedError::Busy) => RequestOutcome::NotSent,
-        Err(EmbedError::Model(failure)) => {
-            RequestOutcome::of_failure(failure.class, AnswerProgress::Nothing)
-        }
+        Err(EmbedError::Model(failure)) => RequestOutcome::of_failure(failure.class, AnswerProgress::Nothing),
     }
 }
 

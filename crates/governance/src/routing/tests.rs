@@ -79,7 +79,11 @@ fn healthy_models_go_before_degraded_ones_and_unavailable_ones_are_passed_over()
         assert_eq!(passed(&plan), ["b/cheap: unavailable"]);
     }
     let plan = UsageRoutingPlan::make(&request(TaskClass::Interactive), &candidates, &[]);
-    assert_eq!(names(&plan), ["a/dear", "c/unknown"], "in the configured order a degraded one keeps its place");
+    assert_eq!(
+        names(&plan),
+        ["a/dear", "c/unknown"],
+        "in the configured order a degraded one keeps its place"
+    );
     assert!(plan.choices[0].reasons.contains(&RoutingReason::Degraded));
 }
 

@@ -1,9 +1,8 @@
 //! Stored forms of what passes between a run and a model.
 
 use palyra_types::event::{
-    AbandonCause, ContextPlan, DropReason, ModelEvent, ModelMessage, ModelRequested, ModelRouting, NextAttempt,
-    PassedOver,
-    PlannedSource, TapeEvent,
+    AbandonCause, ContextPlan, DropReason, ModelEvent, ModelMessage, ModelRequested, ModelRouting,
+    NextAttempt, PassedOver, PlannedSource, TapeEvent,
 };
 use palyra_types::model::ProviderContinuation;
 use palyra_types::{Attempt, Redacted, Seq, TapeSeq, Timestamp};

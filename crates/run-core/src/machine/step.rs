@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use palyra_types::approval::{ApprovalResolved, ApprovalState};
 use palyra_types::event::{
-    AbandonCause, ApprovalEvent, ContentDigest, ContextPlan, ModelEvent, ModelMessage, ModelRequested, ModelRouting,
-    NextAttempt, RunEvent, RunFinished, TapeEvent,
+    AbandonCause, ApprovalEvent, ContentDigest, ContextPlan, ModelEvent, ModelMessage, ModelRequested,
+    ModelRouting, NextAttempt, RunEvent, RunFinished, TapeEvent,
 };
 use palyra_types::model::{FinishReason, ModelAnswer, ModelRef, TokenUsage};
 use palyra_types::run::{Surface, TerminationReason, WaitReason};
@@ -144,12 +144,7 @@ impl Step {
         self.perform(Effect::End);
     }
 
-    pub(super) fn request_model(
-        &mut self,
-        plan: ContextPlan,
-        model: ModelRef,
-        routing: ModelRouting,
-    ) {
+    pub(super) fn request_model(&mut self, plan: ContextPlan, model: ModelRef, routing: ModelRouting) {
         let attempt = self.machine.model.next_attempt();
         let turn = self.machine.model.next_turn();
         if let Some(passed_over) = self.machine.model.switch_to(&model) {

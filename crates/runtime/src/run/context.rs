@@ -93,11 +93,7 @@ impl RequestSource<'_> {
     }
 
     /// Returns what the next request of a run needs of its model.
-    pub(super) fn needs(
-        &self,
-        state: &AgentRunLoopState,
-        fresh: &[TapeEvent],
-    ) -> BTreeSet<ModelCapability> {
+    pub(super) fn needs(&self, state: &AgentRunLoopState, fresh: &[TapeEvent]) -> BTreeSet<ModelCapability> {
         let started = started_of(state, fresh);
         let agent = started.and_then(|started| self.run_context.views.agents.by_id(started.agent));
         let tools = agent.as_ref().and_then(|agent| agent.profile.tools.as_deref());

@@ -214,7 +214,11 @@ impl StepDraft {
                 let explanation = ports.redactor.redact(Content::new(explanation)).text;
                 RunInput::OverBudget(BudgetRefusal { outcome, explanation })
             }
-            RoutedRequest::Ready { request: PreparedInput { mut request, plan, statics }, reserved, routing } => {
+            RoutedRequest::Ready {
+                request: PreparedInput { mut request, plan, statics },
+                reserved,
+                routing,
+            } => {
                 request.output_tokens_max = reserved.output_tokens_max.or(request.output_tokens_max);
                 let passed = reserved.soft_limits.into_iter();
                 self.soft_limits =

@@ -247,7 +247,8 @@ impl ValidatedSubmit {
             Some(_) => Vec::new(),
             None => engine.ports.models.borrow().fallbacks_of(&model),
         };
-        let unseen = engine.ports.models.borrow().note_unseen_images(&self.prepared.input, &model, &fallbacks);
+        let unseen =
+            engine.ports.models.borrow().note_unseen_images(&self.prepared.input, &model, &fallbacks);
         let started = RunStarted {
             agent: agent.id,
             surface: caller.actor.surface,

@@ -240,7 +240,10 @@ async fn vectors_whose_caller_leaves_are_charged_as_reserved() {
     leaving.abort();
     settle().await;
     let events = beside_runs(&entries_of(&rig.memory).await);
-    assert_eq!(charged(&events[1]), (UsageAmount { tokens: 10, requests: 1, ..UsageAmount::ZERO }, ChargeBasis::LostRequest));
+    assert_eq!(
+        charged(&events[1]),
+        (UsageAmount { tokens: 10, requests: 1, ..UsageAmount::ZERO }, ChargeBasis::LostRequest)
+    );
 }
 
 #[tokio::test]

@@ -58,7 +58,9 @@ pub(crate) async fn set(rig: &Rig, change: BudgetChange) {
 }
 
 /// Returns the events of accounts.
-pub(crate) fn account_events(entries: &[JournalEventRecord]) -> impl Iterator<Item = (AccountKey, AccountEvent)> {
+pub(crate) fn account_events(
+    entries: &[JournalEventRecord],
+) -> impl Iterator<Item = (AccountKey, AccountEvent)> {
     entries.iter().filter_map(|entry| match entry.event {
         JournalEvent::Budget(BudgetEvent::Account { account, event }) => Some((account, event)),
         _ => None,

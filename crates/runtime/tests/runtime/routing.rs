@@ -58,7 +58,8 @@ impl ModelChain {
         let mut text = "currency = \"EUR\"\n".to_owned();
         let names = self.others.iter().map(|other| (other.name().to_string(), amount));
         for (name, amount) in names.chain([("scripted".to_owned(), "1")]) {
-            text += &format!("[[price]]\nmodel = \"{name}/*\"\ninput = \"{amount}\"\noutput = \"{amount}\"\n");
+            text +=
+                &format!("[[price]]\nmodel = \"{name}/*\"\ninput = \"{amount}\"\noutput = \"{amount}\"\n");
         }
         let catalogue = Arc::new(PriceCatalogue::parse(&text).unwrap());
         self.rig.configure(|config| {
@@ -158,7 +159,10 @@ async fn a_model_that_lacks_what_the_request_needs_is_passed_over_if_another_one
     let (_, requests) = chain.run().await;
     assert_eq!(provider_of(&requests[0]), "third");
     let no_tools = vec![PassOverCause::NoTools];
-    assert_eq!(passed(&requests[0]), [("scripted".to_owned(), no_tools.clone()), ("second".to_owned(), no_tools)]);
+    assert_eq!(
+        passed(&requests[0]),
+        [("scripted".to_owned(), no_tools.clone()), ("second".to_owned(), no_tools)]
+    );
 
     let chain = ModelChain::of(vec![("second", ModelCapabilities::TEXT)]).await;
     chain.use_first(chain.rig.model.clone().with_capabilities(ModelCapabilities::TEXT));
@@ -172,7 +176,8 @@ async fn words_that_were_shown_keep_the_model_whatever_its_health() {
     let chain = ModelChain::of(vec![("second", ModelCapabilities::ALL)]).await;
     chain.rig.model.push(Script::new().text("half ").fail(ModelFailureClass::Network));
     let run = chain.rig.submit("k", "go").await.run;
-    let abandoned = |event: &TapeEvent| matches!(event, TapeEvent::Model(ModelEvent::AttemptAbandoned { .. }));
+    let abandoned =
+        |event: &TapeEvent| matches!(event, TapeEvent::Model(ModelEvent::AttemptAbandoned { .. }));
     chain.rig.until(run, "a failure", abandoned).await;
     chain.rig.model.set_health(ProviderHealth::Paused { rest: Duration::from_secs(30) });
     chain.rig.finished(run).await;
@@ -255,12 +260,8 @@ enum BehindFailure {
     LacksTools,
 }
 
-const BEHIND: [BehindFailure; 4] = [
-    BehindFailure::Answers,
-    BehindFailure::Nothing,
-    BehindFailure::OverBudget,
-    BehindFailure::LacksTools,
-];
+const BEHIND: [BehindFailure; 4] =
+    [BehindFailure::Answers, BehindFailure::Nothing, BehindFailure::OverBudget, BehindFailure::LacksTools];
 
 async fn waits(rig: &Rig, run: RunId) {
     let reached = |event: &TapeEvent| matches!(event, TapeEvent::Run(RunEvent::BudgetReached { .. }));

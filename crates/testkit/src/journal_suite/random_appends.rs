@@ -19,8 +19,9 @@ use palyra_types::effect::{OutputRest, ToolOutput};
 use palyra_types::event::{
     AbandonCause, AccessEvent, ActRefused, AgentEvent, Bookmark, ContentDigest, ContextPlan, ContextSource,
     DropReason, HeldCause, JournalEvent, LoopGuard, ModelEvent, ModelMessage, ModelRequested, ModelRouting,
-    NextAttempt, PassOverCause, PassedOver, PlannedSource, PolicyEvent, RoutingReason, RunEvent, RunFinished, RunStarted, SessionEvent, TapeEvent, TokenCreated,
-    ToolDecided, ToolEvent, ToolFinished, ToolProposed, ToolStarted,
+    NextAttempt, PassOverCause, PassedOver, PlannedSource, PolicyEvent, RoutingReason, RunEvent, RunFinished,
+    RunStarted, SessionEvent, TapeEvent, TokenCreated, ToolDecided, ToolEvent, ToolFinished, ToolProposed,
+    ToolStarted,
 };
 use palyra_types::model::{ModelRef, ProviderContinuation, ResponseFormat, TokenUsage, UsageSource};
 use palyra_types::run::{CancelReason, IdempotencyDigest, InputDelivery, RunLimits, Surface, UserInput};
@@ -397,10 +398,7 @@ impl RandomAppends {
         let reasons = [RoutingReason::ConfiguredOrder, RoutingReason::NoBudget, RoutingReason::LastResort];
         let causes = [PassOverCause::Unavailable, PassOverCause::OverBudget, PassOverCause::NoTools];
         let count = self.below(3);
-        let passed = |me: &mut Self| PassedOver {
-            model: me.model(),
-            causes: vec![me.one_of(&causes)],
-        };
+        let passed = |me: &mut Self| PassedOver { model: me.model(), causes: vec![me.one_of(&causes)] };
         ModelRouting {
             reasons: vec![self.one_of(&reasons)],
             passed_over: Redacted::cleaned((0..count).map(|_| passed(self)).collect()),

@@ -9,8 +9,8 @@ use palyra_types::approval::ApproverPresence;
 use palyra_types::effect::EffectPlan;
 use palyra_types::event::{
     CallAttestation, ContentDigest, ContextPlan, DecidedBy, JournalEvent, ModelEvent, ModelMessage,
-    ModelRequested, ModelRouting, RunEvent, RunFinished, RunStarted, SessionEvent, TapeEvent, ToolDecided, ToolEvent,
-    ToolFinished, ToolProposed, ToolStarted,
+    ModelRequested, ModelRouting, RunEvent, RunFinished, RunStarted, SessionEvent, TapeEvent, ToolDecided,
+    ToolEvent, ToolFinished, ToolProposed, ToolStarted,
 };
 use palyra_types::model::{FinishReason, ModelRef, TokenUsage, UsageSource};
 use palyra_types::run::{
