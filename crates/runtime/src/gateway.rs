@@ -140,7 +140,6 @@ pub async fn start_with_policy(
         Arc::new(agents.clone()),
     ];
     let exclusion = engine.conversations.ports().erasures.clone();
-    let auxiliary_budgets = engine.conversations.ports().budgets.clone();
     let proofs = Arc::clone(&ports.proofs);
     let health =
         HealthHandle::new(Arc::clone(&admin_ports), proofs, ports.models.clone(), background.status(), queue);
@@ -158,9 +157,9 @@ pub async fn start_with_policy(
     };
     Ok(GatewayRuntimeState {
         runs: RunsHandle::new(Arc::clone(&engine), sessions.clone(), undoing, owner),
+        models: models(&ports, engine.conversations.ports().budgets.clone()),
         approvals: ApprovalsHandle::new(engine, sessions.clone(), owner),
         tapes,
-        models: models(&ports, auxiliary_budgets),
         journal: JournalHandle::new(Arc::clone(&ports.maintain), Arc::clone(&ports.proofs)),
         health,
         sessions,

@@ -226,9 +226,9 @@ impl RoutingChain {
     /// Returns why a model was chosen: it was looked at alone, but is not the only one.
     fn reasons_of(&self, chosen: &PlannedModel) -> Vec<RoutingReason> {
         let several = self.candidates.len() > 1;
-        let of = |reason: &RoutingReason| match reason {
-            RoutingReason::OnlyChoice if several => RoutingReason::ConfiguredOrder,
-            other => *other,
+        let of = |reason: &RoutingReason| {
+            let by_order = several && *reason == RoutingReason::OnlyChoice;
+            if by_order { RoutingReason::ConfiguredOrder } else { *reason }
         };
         chosen.reasons.iter().map(of).collect()
     }
