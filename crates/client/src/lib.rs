@@ -13,6 +13,7 @@ mod listener_owner;
 
 mod transport;
 mod find;
+mod followed_log;
 
 mod client;
 mod input_reach;
@@ -28,6 +29,7 @@ pub use client::Client;
 pub use error::{ClientError, LogTail};
 pub use find::{FolderWatch, NO_OTHER_STARTS, build_id_of, read_lock_record};
 pub use follow::{FollowEvent, RunFollower, new_idempotency_key};
+pub use followed_log::FollowedLog;
 pub use heads::GivenUpHead;
 pub use input_reach::InputReach;
 pub use notice::{DaemonNotice, NoticeSink};

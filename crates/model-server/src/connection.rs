@@ -14,7 +14,7 @@ use tokio::task::JoinSet;
 use super::act::{WireAction, WireReply};
 use super::http;
 use super::routes::{RoutedReply, route};
-use super::server::{ListenerState, SharedServer};
+use super::shared_server::{ListenerState, SharedServer};
 
 /// How many connections wait to be taken.
 const BACKLOG: u32 = 64;

@@ -8,6 +8,8 @@
 //! server in the tests of the providers. Begin at [`ModelServer::start`].
 
 mod server;
+mod shared_server;
+mod seen_request;
 mod behaviour;
 mod reply;
 mod fault;
@@ -35,4 +37,5 @@ pub use exchange::{Dialect, Vendor};
 pub use fault::{Fault, RetryAfter};
 pub use reply::Reply;
 pub use request_words::without_tags;
-pub use server::{ModelServer, SeenRequest, ServerCounts};
+pub use seen_request::{SeenRequest, ServerCounts};
+pub use server::ModelServer;

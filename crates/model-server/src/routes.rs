@@ -1,9 +1,9 @@
 //! Finds the dialect a request is in, checks it as the vendor would, and has its reply chosen.
 
-use super::SeenRequest;
 use super::behaviour::Behaviour;
 use super::exchange::{Dialect, ModelExchange};
 use super::reply::Reply;
+use super::seen_request::SeenRequest;
 use super::{chat, messages, responses};
 
 /// A reply, and what of the request it depends on.

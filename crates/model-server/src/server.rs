@@ -3,64 +3,14 @@
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use crate::behaviour::Behaviour;
 use crate::connection;
-
-/// What a server has seen so far.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct ServerCounts {
-    /// Connections taken.
-    pub connections: usize,
-    /// Requests read, of any kind.
-    pub requests: usize,
-    /// Requests that broke the rules of their format, and were refused for that.
-    pub invalid: usize,
-    /// Replies that were sent to their end, faults included.
-    pub completed: usize,
-    /// Replies during which the client went away.
-    pub aborted: usize,
-    /// Bytes of bodies sent, without their framing; endless bodies do not count.
-    pub body_bytes: usize,
-}
-
-/// A request as it came.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SeenRequest {
-    /// The method.
-    pub method: String,
-    /// The path with its query.
-    pub path: String,
-    /// The `Authorization` header.
-    pub authorization: Option<String>,
-    /// All headers, names in lower case.
-    pub headers: Vec<(String, String)>,
-    /// The body, a person's words in it without the line that says when they were said; null when there is none or it is
-    /// not JSON.
-    pub body: Value,
-    /// When the words of each message of a person were said, as the body has it, in order.
-    pub times: Vec<String>,
-    /// The body's size.
-    pub body_bytes: usize,
-}
-
-impl SeenRequest {
-    /// Returns a header by its name in lower case.
-    #[must_use]
-    pub fn header(&self, name: &str) -> Option<&str> {
-        self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
-    }
-
-    /// Returns whether it asks a model for an answer.
-    #[must_use]
-    pub fn asks_a_model(&self) -> bool {
-        self.method == "POST"
-    }
-}
+use crate::seen_request::{SeenRequest, ServerCounts};
+use crate::shared_server::{ListenerState, SharedServer};
 
 /// A running server; dropping it closes everything.
 pub struct ModelServer {
@@ -68,41 +18,6 @@ pub struct ModelServer {
     stage: Arc<SharedServer>,
     door: watch::Sender<ListenerState>,
     task: JoinHandle<()>,
-}
-
-/// Whether connections are taken: as it is wished, and as it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ListenerState {
-    Open,
-    IsOpen,
-    Shut,
-    IsShut,
-}
-
-/// What connections behave by and write down.
-pub(crate) struct SharedServer {
-    behaviour: Mutex<Arc<Behaviour>>,
-    requests: Mutex<Vec<SeenRequest>>,
-    counts: watch::Sender<ServerCounts>,
-}
-
-impl SharedServer {
-    pub(crate) fn behaviour(&self) -> Arc<Behaviour> {
-        self.behaviour.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    pub(crate) fn count(&self, change: impl FnOnce(&mut ServerCounts)) {
-        self.counts.send_modify(change);
-    }
-
-    pub(crate) fn see(&self, request: &SeenRequest) -> usize {
-        let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
-        requests.push(request.clone());
-        let number = requests.len();
-        drop(requests);
-        self.count(|counts| counts.requests += 1);
-        number
-    }
 }
 
 impl ModelServer {

@@ -39,6 +39,7 @@ pub mod loop_guard;
 pub mod grant;
 
 pub mod coalesce;
+pub mod text_entries;
 
 #[cfg(test)]
 mod scenario;

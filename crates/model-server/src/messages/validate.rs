@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use super::conversation;
 use super::verdict::{RequestVerdict, is_tool_name, known_fields, wrong};
-use crate::SeenRequest;
 use crate::refusal::Refusal;
+use crate::seen_request::SeenRequest;
 
 /// The largest request, in bytes.
 const REQUEST_BYTES_MAX: usize = 32 * 1024 * 1024;

@@ -1,5 +1,6 @@
 //! The server over real sockets: sequences, cuts, delivery and a door that shuts.
 
+use serde_json::Value;
 use std::time::Duration;
 
 use serde_json::json;

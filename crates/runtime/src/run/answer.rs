@@ -4,13 +4,14 @@
 
 use palyra_ports::{RedactStream, SecretFound};
 use palyra_run_core::coalesce::TextCoalescer;
+use palyra_run_core::text_entries::TextChannel;
 use palyra_run_core::{JudgedCall, RunInput};
 use palyra_types::model::{
     CONTINUATION_BYTES_MAX, ModelAnswer, ProviderContinuation, RawModelAnswer, RawToolProposal, ToolProposal,
 };
 use palyra_types::{Attempt, BootTime, Content, Redacted};
 
-use crate::run::input_queue::{InputQueue, TextChannel};
+use crate::run::input_queue::InputQueue;
 use crate::run::perform::call_model::{LiveModelCall, ModelStreamEvent};
 use crate::run_context::RunContext;
 

@@ -1,9 +1,9 @@
 //! The inputs that wait for a run's next step.
 //!
-//! Owns their order and their bounds: a step takes a batch, text is cut into entries, and a full disk sends
-//! callers home. Knows no journal and no machine.
+//! Owns their order and their bounds: a step takes a batch, and a full disk refuses callers. Knows no journal and no machine.
 
 use palyra_ports::AppendError;
+use palyra_run_core::text_entries::{TextChannel, output_entries, word_entries};
 use palyra_run_core::{AnswerStage, JudgedCall, PreparedEffect, RunInput};
 use palyra_types::effect::OutputRest;
 use palyra_types::tool::ToolDecision;
@@ -19,41 +19,6 @@ pub(super) const BATCH_MAX: usize = 64;
 const BATCH_BYTES_MAX: usize = 20 * 1024 * 1024;
 /// Inputs held, at most, before the mailbox has to wait.
 const HELD_MAX: usize = 256;
-/// Bytes of one text entry: a page of a tape holds many of them, and no client has to take more at once.
-const TEXT_ENTRY_BYTES_MAX: usize = 64 * 1024;
-
-/// Bytes of one entry of what a tool printed.
-const OUTPUT_ENTRY_BYTES_MAX: usize = 8 * 1024;
-
-/// What a model's words are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum TextChannel {
-    /// Its answer.
-    Text,
-    /// What it thinks beside it.
-    Reasoning,
-}
-
-impl TextChannel {
-    fn input(self, attempt: Attempt, text: Redacted<String>) -> RunInput {
-        match self {
-            Self::Text => RunInput::Text { attempt, text },
-            Self::Reasoning => RunInput::Reasoning { attempt, text },
-        }
-    }
-
-    /// Returns the words of this voice and attempt that an input holds.
-    fn waiting(self, input: &mut RunInput, wanted: Attempt) -> Option<&mut Redacted<String>> {
-        let (attempt, text, voice) = if let RunInput::Text { attempt, text } = input {
-            (*attempt, text, Self::Text)
-        } else if let RunInput::Reasoning { attempt, text } = input {
-            (*attempt, text, Self::Reasoning)
-        } else {
-            return None;
-        };
-        (voice == self && attempt == wanted).then_some(text)
-    }
-}
 
 /// Inputs in the order in which they came.
 #[derive(Default)]
@@ -83,41 +48,18 @@ impl InputQueue {
         self.0.push(RunCommand::without_reply(input));
     }
 
-    /// Holds words in entries of at most [`TEXT_ENTRY_BYTES_MAX`]; an entry that already waits is filled first.
-    pub(super) fn push_words(&mut self, voice: TextChannel, attempt: Attempt, text: &Redacted<String>) {
-        let mut rest = text.clone();
-        if let Some(waiting) = self.0.last_mut().and_then(|last| voice.waiting(&mut last.input, attempt)) {
-            let room = TEXT_ENTRY_BYTES_MAX.saturating_sub(waiting.expose().len());
-            let (fits, beyond) = rest.split_at(room);
-            waiting.push(&fits);
-            rest = beyond;
-        }
-        while !rest.expose().is_empty() {
-            let (fits, beyond) = rest.split_at(TEXT_ENTRY_BYTES_MAX);
-            self.tell(voice.input(attempt, fits));
-            rest = beyond;
-        }
+    /// Holds words; an entry that already waits is filled first.
+    pub(super) fn push_words(&mut self, channel: TextChannel, attempt: Attempt, text: &Redacted<String>) {
+        let waiting = self.0.last_mut().map(|last| &mut last.input);
+        let further = word_entries(waiting, channel, attempt, text);
+        further.into_iter().for_each(|input| self.tell(input));
     }
 
-    /// Holds what a tool printed in entries of at most [`OUTPUT_ENTRY_BYTES_MAX`]; one that already waits is filled
-    /// first.
+    /// Holds what a tool printed; an entry that already waits is filled first.
     pub(super) fn push_output(&mut self, effect: EffectId, text: &Redacted<String>) {
-        let mut rest = text.clone();
-        if let Some(RunCommand {
-            input: RunInput::ToolPrinted { effect: of, text: waiting, rest: more }, ..
-        }) = self.0.last_mut()
-            && (*of, *more) == (effect, OutputRest::Follows)
-        {
-            let room = OUTPUT_ENTRY_BYTES_MAX.saturating_sub(waiting.expose().len());
-            let (fits, beyond) = rest.split_at(room);
-            waiting.push(&fits);
-            rest = beyond;
-        }
-        while !rest.expose().is_empty() {
-            let (fits, beyond) = rest.split_at(OUTPUT_ENTRY_BYTES_MAX);
-            self.tell(RunInput::ToolPrinted { effect, text: fits, rest: OutputRest::Follows });
-            rest = beyond;
-        }
+        let waiting = self.0.last_mut().map(|last| &mut last.input);
+        let further = output_entries(waiting, effect, text);
+        further.into_iter().for_each(|input| self.tell(input));
     }
 
     /// Returns what the next step decides.
@@ -177,9 +119,8 @@ impl InputQueue {
         self.0.drain(..decided)
     }
 
-    /// Tells every caller that there is no room. Inputs go home with them; the first wish to stop stays, for
-    /// it needs nobody who waits for it. What tools printed is left to their outcomes, and that is said once there is
-    /// room.
+    /// Refuses the inputs of people and clients, since there is no room. The first wish to stop stays, because no caller has to
+    /// wait for it. What tools printed is left to their outcomes, which say so once there is room.
     pub(super) fn reject_pending(&mut self) {
         let mut stopping = false;
         for RunCommand { mut input, beside, reply } in std::mem::take(&mut self.0) {
@@ -189,14 +130,7 @@ impl InputQueue {
             let stays = if matches!(input, RunInput::Cancel { .. }) {
                 !std::mem::replace(&mut stopping, true)
             } else {
-                !matches!(
-                    input,
-                    RunInput::Input { .. }
-                        | RunInput::Steer { .. }
-                        | RunInput::ApprovalAnswered(_)
-                        | RunInput::EffectResolved { .. }
-                        | RunInput::ClientToolsAnswered(_)
-                )
+                !input.is_from_person()
             };
             if let Some(reply) = reply {
                 // A caller that left does not want to know.
@@ -208,7 +142,7 @@ impl InputQueue {
         }
     }
 
-    /// Answers everybody with a failure and holds nothing any more.
+    /// Answers every caller with a failure and drops all inputs.
     pub(super) fn refuse(&mut self, error: &AppendError) {
         self.0.drain(..).for_each(|command| command.answer(Err(error.clone().into())));
     }

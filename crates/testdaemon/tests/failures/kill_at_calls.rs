@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use palyra_client::{Client, ClientError};
+use palyra_model_server::ModelServer;
 use palyra_testdaemon::strace::{CallRecording, InjectedFault, Selector, StraceTracer, SystemCall};
 use palyra_testdaemon::test_home::{Programs, TestHome};
 use palyra_testdaemon::tool_setup::TestSettings;
-use palyra_model_server::ModelServer;
 
 /// No change takes longer, or it waits for something that never comes.
 const PATIENCE: Duration = Duration::from_secs(60);
