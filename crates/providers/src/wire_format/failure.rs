@@ -83,7 +83,8 @@ pub(crate) fn status_failure(
             ErrorDetails { words: String::from_utf8_lossy(body).trim().to_owned(), ..ErrorDetails::default() }
         }
     };
-    let page = page_heading(&said.words);
+    // A redirect is one whatever its page says.
+    let page = page_heading(&said.words).filter(|_| status >= 400);
     let sentence = match &page {
         Some(heading) if heading.is_empty() => "the server answers with a web page".to_owned(),
         Some(heading) => format!("the server answers with a web page (\"{heading}\")"),
