@@ -66,7 +66,7 @@ pub fn unknown_reference(text: &str) -> Option<String> {
     let meant = meant.or_else(|| nearest_name(kind, ReferenceKind::ALL.map(ReferenceKind::word)))?;
     let kind = clean_line(kind, WRITTEN_CHARS_MAX);
     let rest = clean_line(rest, WRITTEN_CHARS_MAX);
-    Some(format!("no reference begins with @{kind}: so it stays plain text; did you mean @{meant}:{rest}?"))
+    Some(format!("there is no reference @{kind}:, so it stays plain text; did you mean @{meant}:{rest}?"))
 }
 
 #[cfg(test)]

@@ -111,6 +111,10 @@ impl ProseRows {
         let is_blank = matches!(c, ' ' | '\t');
         if !is_blank {
             self.has_words = true;
+            // A word that fits in no row begins behind the indentation, not below it.
+            if self.column <= mark + indent_max(frame) {
+                self.begin = self.begin.max(self.column);
+            }
             return self.character(c, TextStyle::CODE, frame);
         }
         for _ in 0..count {

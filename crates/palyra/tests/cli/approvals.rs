@@ -250,7 +250,7 @@ fn a_rule_that_asks_each_time_has_no_keys_for_grants_and_says_so() {
                 Action::\"execute\", resource in Capability::\"write_files\");\n";
     fs::write(folder.join("mine.cedar"), rule).unwrap();
     let mut pty = Pty::spawn(&home.command(&["run", "create notes.txt with hello world"]), 100);
-    pty.expect("the rule `mine` asks each time");
+    pty.expect("rule `mine` asks each time");
     pty.expect("? [y]es  [n]o, or \"n REASON\"  [m]ore  [l]ater ");
     pty.type_in("n\r");
     assert_eq!(pty.ended(), 3, "{}", pty.text());

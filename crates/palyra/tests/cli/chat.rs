@@ -90,13 +90,12 @@ fn a_chat_stays_where_no_daemon_starts_and_its_line_is_brought_back() {
     pty.expect("> ");
     scene.home.palyra(&["admin", "stop"]).expect(0);
     let file = scene.home.config_file();
-    let before = std::fs::read_to_string(&file).unwrap();
-    std::fs::write(&file, format!("nonsense = 1\n{before}")).unwrap();
+    scene.home.configure("nonsense = 1\n");
     pty.type_in("two\r");
     pty.expect("the daemon did not start: ");
     pty.expect("Up brings it back");
     pty.expect("> ");
-    std::fs::write(&file, before).unwrap();
+    std::fs::write(&file, "").unwrap();
     pty.type_in("\u{1b}[A\r");
     pty.expect("<one|two>");
     pty.expect("> ");

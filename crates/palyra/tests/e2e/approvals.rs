@@ -149,7 +149,9 @@ fn a_call_that_cannot_run_any_more_says_to_the_person_what_changed() {
     // Who watches reads it once.
     let tail = home.palyra(&["runs", "tail", &waits.run]).out;
     assert!(
-        tail.contains(" withdrawn: the text to replace is not in `notes.txt`; the model was given"),
+        tail.contains(
+            " withdrawn: what the call acts on has changed since the question: the text to replace is not in"
+        ),
         "{tail}"
     );
     assert!(!tail.contains(" not done: "), "{tail}");
