@@ -357,7 +357,8 @@ async fn a_loss_of_the_daemon_is_said_before_the_question_is_drawn_again() {
         driven(waiting, OutputFormat::Text, Some("<unanswered>\ny\n"), &InterruptListener::default()).await;
     let at = |text: &str| driven.err.rfind(text).unwrap_or_else(|| panic!("{text}: {}", driven.err));
     assert!(at("the daemon is gone") < at("the daemon is back"), "{}", driven.err);
-    assert!(at("the daemon is back") < at("[y]es"), "{}", driven.err);
+    assert!(at("the daemon is back") < at("? write_file create notes.txt"), "{}", driven.err);
+    assert!(at("the daemon is back") < at("approved"), "{}", driven.err);
     assert_eq!(driven.run.answers.len(), 1);
 }
 
