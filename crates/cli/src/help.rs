@@ -185,3 +185,18 @@ fn topics(output: &Output) -> Result<(), Failure> {
     output.line("`palyra explain TOPIC` explains a verb, or one of these:")?;
     Ok(topic_names().try_for_each(|(name, what)| output.line(&format!("  {name:<24} {what}")))?)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_that_only_one_verb_has_behind_it_is_explained_with_that_verb() {
+        let words = |word: &str| with_owner(&[word.to_owned()]).join(" ");
+        assert_eq!(words("steer"), "runs steer");
+        assert_eq!(words("undo"), "runs undo");
+        // Several verbs have a list, and a verb of its own stays one.
+        assert_eq!(words("list"), "list");
+        assert_eq!(words("run"), "run");
+    }
+}

@@ -111,11 +111,11 @@ fn check_models(config: &Config, environment: &BTreeMap<String, String>) -> Vec<
     // Fails only when a provider of cryptography is installed already, which serves as well.
     let _ = rustls::crypto::ring::default_provider().install_default();
     // Only a selection by the environment has no setting.
-    let variable = || ValueOrigin::Variable { name: models::SERVER_VARIABLE.to_owned() };
+    let variable = ValueOrigin::Variable { name: models::SERVER_VARIABLE.to_owned() };
     let finding = |error: &models::ModelsError| ConfigFinding {
         code: error.code(),
         message: in_this_environment(&chain(error)),
-        origin: Some(error.origin().cloned().unwrap_or_else(variable)),
+        origin: Some(error.origin().unwrap_or(&variable).clone()),
         key: error.key(),
     };
     let sources = KeySources {

@@ -83,6 +83,26 @@ fn a_quoted_question_is_run_and_an_unknown_word_is_no_verb() {
 }
 
 #[test]
+fn an_empty_word_and_a_word_like_an_option_are_not_offered_as_a_question() {
+    let message = |word: &str| {
+        let words = ["palyra", word].map(OsString::from);
+        parse(words.into()).unwrap_err().to_string()
+    };
+    for word in ["", "-v", "--verson"] {
+        assert!(!message(word).contains("palyra run"), "{word}: {}", message(word));
+    }
+    assert!(message("-v").contains("`palyra version` prints the version"), "{}", message("-v"));
+}
+
+#[test]
+fn several_words_are_one_text_where_a_text_is_last() {
+    for line in ["memory add I like tea", "memory search my key", "sessions rename work my new title"] {
+        let words = ["palyra"].into_iter().chain(line.split(' ')).map(OsString::from).collect();
+        assert!(parse(words).is_ok(), "{line}");
+    }
+}
+
+#[test]
 fn every_verb_and_option_says_what_it_is_for() {
     each_verb(&mut |words, command| {
         assert!(command.get_about().is_some(), "{words}");

@@ -340,6 +340,29 @@ async fn a_yes_is_for_the_question_that_is_open_and_not_for_one_decided_elsewher
 }
 
 #[tokio::test]
+async fn a_loss_of_the_daemon_is_said_before_the_question_is_drawn_again() {
+    let steps = vec![
+        opened(),
+        Step::Event(FollowEvent::CaughtUp),
+        asked(1, "A"),
+        Step::Event(FollowEvent::Lost),
+        Step::Event(FollowEvent::Reattached),
+        Step::Event(FollowEvent::CaughtUp),
+        Step::UntilAnswer,
+        resolved(2, "A", v1::ApprovalState::Approved),
+        ended(2, v1::RunState::Done),
+    ];
+    let waiting = ScriptedRun { waits_for: Some("approval".to_owned()), ..run(steps) };
+    let driven =
+        driven(waiting, OutputFormat::Text, Some("<unanswered>\ny\n"), &InterruptListener::default()).await;
+    let at = |text: &str| driven.err.rfind(text).unwrap_or_else(|| panic!("{text}: {}", driven.err));
+    assert!(at("the daemon is gone") < at("the daemon is back"), "{}", driven.err);
+    assert!(at("the daemon is back") < at("? write_file create notes.txt"), "{}", driven.err);
+    assert!(at("the daemon is back") < at("approved"), "{}", driven.err);
+    assert_eq!(driven.run.answers.len(), 1);
+}
+
+#[tokio::test]
 async fn who_leaves_a_question_for_later_leaves_the_run() {
     let steps = vec![opened(), Step::Event(FollowEvent::CaughtUp), asked(1, "A"), Step::UntilAnswer];
     let waiting = ScriptedRun { waits_for: Some("approval".to_owned()), ..run(steps) };

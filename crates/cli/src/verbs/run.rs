@@ -44,7 +44,7 @@ pub(crate) struct RunArgs {
     /// Cancel the run after so long, and exit with 124
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     timeout: Option<u64>,
-    /// A file to send along; may be given several times, or several with commas
+    /// A file to send along, or several with commas
     #[arg(long, value_name = "FILE")]
     attach: Vec<PathBuf>,
     /// The JSON Schema that the answer has to fit

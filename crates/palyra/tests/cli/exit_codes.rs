@@ -53,7 +53,6 @@ fn a_command_line_that_people_type_names_the_one_that_exists() {
         (&["history"], "`palyra runs list`", "asks a model"),
         (&["config", "set", "a", "b"], "`palyra config check`", "tip: a similar"),
         (&["approve", "yes", "--all"], "`palyra approve`", "-- --all"),
-        (&["help", "undo"], "`palyra runs undo last`", "nothing is called"),
         (&["erase", "last"], "`palyra journal erase last`", "asks a model"),
         (&["grants"], "`palyra approve grants`", "asks a model"),
         (&["attach", "logo.png"], "`palyra run --attach logo.png QUESTION`", "asks a model"),
@@ -67,6 +66,15 @@ fn a_command_line_that_people_type_names_the_one_that_exists() {
         let told = home.palyra(arguments).expect(2).err;
         assert!(told.contains(wanted) && !told.contains(unwanted), "{arguments:?}: {told}");
     }
+    for verb in ["help", "explain"] {
+        let shown = home.palyra(&[verb, "undo"]).expect(0).out;
+        assert!(shown.contains("palyra runs undo"), "{shown}");
+    }
+    let absent = home.palyra(&["explain", "docs/evidence.md"]).expect(2).err;
+    assert!(
+        absent.contains("is not part of the program") && absent.contains("`palyra help topics`"),
+        "{absent}"
+    );
     let asked = home.palyra(&["run", "list"]).expect(0).err;
     assert!(asked.contains("`palyra runs list` is the command about runs"), "{asked}");
     let proved = home.palyra(&["journal", "prove", "last"]).expect(0);

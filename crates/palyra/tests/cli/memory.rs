@@ -20,6 +20,8 @@ fn an_item_is_added_found_superseded_and_forgotten() {
     );
     let old = added[0]["memory_id"].as_str().unwrap().to_owned();
     assert_eq!(texts(&home, &["memory", "search", "deployment", "--json"]), ["we deploy on Fridays"]);
+    let unfit = home.palyra(&["memory", "search", "zebra", "quixotic"]).expect(0).err;
+    assert!(unfit.contains("nothing that is remembered fits"), "{unfit}");
     home.palyra(&["memory", "add", "likes black tea", "--replaces", &old]).expect(0);
     assert_eq!(texts(&home, &["memory", "search", "tea", "--json"]), ["likes black tea", "likes green tea"]);
     let table = home.palyra(&["memory", "list"]).expect(0).out;

@@ -49,6 +49,28 @@ fn shipped(name: &str, arguments: &Value) -> String {
     format!("{:?} {:?} {:?}", decision.verdict, decision.reason, decision.risk)
 }
 
+#[test]
+fn a_secret_in_a_call_that_takes_a_credential_leads_to_the_vault() {
+    let text = || json!({"type": "string"});
+    let schema = json!({"url": text(), "credential": text()});
+    let fetch = tool("fetch", EffectContract::Pure, &[Capability::Network], &schema);
+    let plain = tool("plain", EffectContract::Pure, &[Capability::Network], &json!({"url": text()}));
+    let digest = |text: &str| [u8::try_from(text.len() % 251).unwrap(); 32];
+    let catalog = Arc::new(ToolCatalog::new(vec![fetch, plain]));
+    let snapshot =
+        ToolCallPolicySnapshot::compile(catalog, ToolPolicyRules::shipped(), digest).expect("a snapshot");
+    let said = |name: &str, held| {
+        let evidence = CallEvidence { held, ..evidence() };
+        let decision = decide_tool_call(&snapshot, &call(name, &json!({"url": "https://h/a"})), &evidence);
+        (decision.reason, decision.explanation.expose().clone())
+    };
+    let (reason, why) = said("fetch", ArgumentsHold::Placeholder);
+    assert_eq!(reason, DecisionReason::PlaceholderInArguments);
+    assert!(why.contains("palyra admin vault put NAME --host HOST") && why.contains("`credential`"), "{why}");
+    assert!(said("fetch", ArgumentsHold::Secret).1.contains("palyra admin vault put"));
+    assert!(!said("plain", ArgumentsHold::Secret).1.contains("vault"));
+}
+
 /// A secret that is named raises the risk of whatever tool, and rules can speak of it.
 #[test]
 fn a_credential_is_judged_and_told_apart() {
