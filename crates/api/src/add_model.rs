@@ -185,7 +185,7 @@ mod tests {
         assert!(without_key.key.is_none());
         let unknown = addition(&AddModelRequest { format: 7, ..request }).unwrap_err();
         assert_eq!(unknown.code(), ErrorCode::InvalidArgument);
-        assert_eq!(unknown.text(), "`format` must be openai_chat, openai_responses or anthropic_messages");
+        assert_eq!(unknown.text(), "`format` must be openai_chat, anthropic_messages or openai_responses");
     }
 
     #[test]

@@ -37,7 +37,7 @@ mod tests {
     #[test]
     fn a_field_takes_each_name_but_that_of_the_unspecified_value() {
         let formats = v1::ModelFormat::SHORT_NAMES;
-        let expect = "`format` must be openai_chat, openai_responses or anthropic_messages";
+        let expect = "`format` must be openai_chat, anthropic_messages or openai_responses";
         assert_eq!(must_be("format", formats), expect);
         assert_eq!(must_be("a", &["x", "y", "z"]), "`a` must be x, y or z");
         assert_eq!(must_be("a", &["x"]), "`a` must be x");

@@ -17,6 +17,7 @@ use crate::context::Context;
 use crate::drive::OutputFormat;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use palyra_run_view::number_of_entries;
 use palyra_screen_text::{bytes, count};
 use palyra_terminal::{NoteKind, Output};
 
@@ -122,7 +123,11 @@ async fn verify(context: &Context, client: &Client, format: OutputFormat) -> Res
     match format {
         OutputFormat::Json => context.output.json(&to_json_with_defaults(&report))?,
         OutputFormat::Text if report.ok => {
-            context.output.line(&format!("ok: {}, head {}", entries(report.entries), report.head))?;
+            context.output.line(&format!(
+                "ok: {}, head {}",
+                number_of_entries(report.entries),
+                report.head
+            ))?;
             for line in verified(&report) {
                 context.output.line(&line)?;
             }
@@ -139,8 +144,12 @@ async fn verify(context: &Context, client: &Client, format: OutputFormat) -> Res
 fn verified(report: &v1::JournalReport) -> [String; 3] {
     let unsigned = report.entries.saturating_sub(report.signed_entries);
     let covered = match unsigned {
-        0 => format!("all {}", entries(report.entries)),
-        more => format!("{}; {} after it not signed yet", entries(report.signed_entries), entries(more)),
+        0 => format!("all {}", number_of_entries(report.entries)),
+        more => format!(
+            "{}; {} after it not signed yet",
+            number_of_entries(report.signed_entries),
+            number_of_entries(more)
+        ),
     };
     let signed = match report.signed_heads {
         0 => "no head is signed yet".to_owned(),
@@ -153,10 +162,6 @@ fn verified(report: &v1::JournalReport) -> [String; 3] {
     ]
 }
 
-fn entries(number: u64) -> String {
-    if number == 1 { "1 entry".to_owned() } else { format!("{number} entries") }
-}
-
 async fn rebuild(context: &Context, client: &Client, format: OutputFormat) -> Result<Exit, Failure> {
     let mut watch = client.rebuild_journal().await?;
     let folded = loop {
@@ -167,7 +172,7 @@ async fn rebuild(context: &Context, client: &Client, format: OutputFormat) -> Re
     };
     match format {
         OutputFormat::Json => context.output.json(&serde_json::json!({ "folded": folded }))?,
-        OutputFormat::Text => context.output.line(&format!("rebuilt from {}", entries(folded)))?,
+        OutputFormat::Text => context.output.line(&format!("rebuilt from {}", number_of_entries(folded)))?,
     }
     Ok(Exit::Done)
 }
@@ -199,8 +204,10 @@ async fn status(context: &Context, client: &Client, format: OutputFormat) -> Res
         }
     };
     let signed = match &status.checkpoint {
-        Some(checkpoint) if checkpoint.size == status.entries => format!("all {}", entries(status.entries)),
-        Some(checkpoint) => format!("the first {} of {}", checkpoint.size, entries(status.entries)),
+        Some(checkpoint) if checkpoint.size == status.entries => {
+            format!("all {}", number_of_entries(status.entries))
+        }
+        Some(checkpoint) => format!("the first {} of {}", checkpoint.size, number_of_entries(status.entries)),
         None => "nothing yet".to_owned(),
     };
     for (name, value) in [
@@ -259,11 +266,11 @@ async fn list(
         return Ok(None);
     }
     if shown == 0 {
-        let message = format!("the journal has {}, numbered from 0", entries(total));
+        let message = format!("the journal has {}, numbered from 0", number_of_entries(total));
         context.output.note(NoteKind::Info, &message);
         return Ok(None);
     }
-    let range = format!("entries {from} to {} of {}", from + shown - 1, entries(total));
+    let range = format!("entries {from} to {} of {}", from + shown - 1, number_of_entries(total));
     Ok(Some(format!("{range}; --from and --limit show others")))
 }
 

@@ -15,7 +15,7 @@ use crate::context::{Context, GlobalArgs};
 use crate::daemon_hooks::DaemonHooks;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use palyra_run_view::{WaitingWork, age, date};
+use palyra_run_view::{WaitingWork, age, date, number_of_entries};
 use palyra_screen_text::{bytes, clean_line};
 use waiting::look_for_work;
 
@@ -204,7 +204,10 @@ impl StatusReport {
         } else {
             "read-only (`palyra journal status`)"
         };
-        self.add("journal", format!("{health}, {}, {signed} of them signed", count_entries(journal.entries)));
+        self.add(
+            "journal",
+            format!("{health}, {}, {signed} of them signed", number_of_entries(journal.entries)),
+        );
         self.add("", verified);
         self.set("journal_health", journal.health_name().into());
         self.set("journal_integrity", journal.integrity_name().into());
@@ -240,10 +243,6 @@ impl StatusReport {
         self.set("config_mistakes", verdict.mistakes.len().into());
         true
     }
-}
-
-fn count_entries(entries: u64) -> String {
-    if entries == 1 { "1 entry".to_owned() } else { format!("{entries} entries") }
 }
 
 #[cfg(test)]

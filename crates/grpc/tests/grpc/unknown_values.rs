@@ -161,10 +161,42 @@ fn budgets() -> Vec<FieldCase> {
     ]
 }
 
+fn tasks() -> Vec<FieldCase> {
+    let list = "/palyra.v1.AdminService/ListQueuedTasks";
+    let kind = v1::ListQueuedTasksRequest { kind: UNKNOWN, ..Default::default() };
+    let stage = v1::ListQueuedTasksRequest { stage: UNKNOWN, ..Default::default() };
+    let change = v1::ChangeQueuedTaskRequest { task_id: ID.to_owned(), change: UNKNOWN };
+    vec![
+        ("ListQueuedTasksRequest.kind", list, "kind", kind.encode_to_vec()),
+        ("ListQueuedTasksRequest.stage", list, "stage", stage.encode_to_vec()),
+        (
+            "ChangeQueuedTaskRequest.change",
+            "/palyra.v1.AdminService/ChangeQueuedTask",
+            "change",
+            change.encode_to_vec(),
+        ),
+    ]
+}
+
+fn recall() -> Vec<FieldCase> {
+    let session = v1::SetSessionRecallRequest { session_id: ID.to_owned(), recall: UNKNOWN };
+    let change = v1::AgentChange { recall: UNKNOWN, ..Default::default() };
+    let agent = v1::UpdateAgentRequest { agent_id: ID.to_owned(), change: Some(change) };
+    vec![
+        (
+            "SetSessionRecallRequest.recall",
+            "/palyra.v1.SessionsService/SetSessionRecall",
+            "recall",
+            session.encode_to_vec(),
+        ),
+        ("AgentChange.recall", "/palyra.v1.AgentsService/UpdateAgent", "recall", agent.encode_to_vec()),
+    ]
+}
+
 #[tokio::test]
 async fn a_value_of_a_newer_client_is_refused_by_its_field() {
     let cases = lists().into_iter().chain(runs()).chain(decisions()).chain(people());
-    let cases: Vec<_> = cases.chain(budgets()).collect();
+    let cases: Vec<_> = cases.chain(budgets()).chain(tasks()).chain(recall()).collect();
     let covered: BTreeSet<_> = cases.iter().map(|(field, ..)| (*field).to_owned()).collect();
     assert_eq!(covered, enumeration_fields(), "each field of a request has a row");
     let daemon = TestDaemon::start().await;

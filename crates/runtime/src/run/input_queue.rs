@@ -17,7 +17,7 @@ pub(super) const BATCH_MAX: usize = 64;
 /// Bytes that people, models and tools said in the inputs of one step, at most, unless one alone has more: what is
 /// recorded of a step has to fit an append beside what the step itself adds.
 const BATCH_BYTES_MAX: usize = 20 * 1024 * 1024;
-/// Inputs held, at most, before the mailbox has to wait.
+/// Waiting inputs, at most, before the mailbox has to wait.
 const HELD_MAX: usize = 256;
 
 /// Inputs in the order in which they came.
@@ -34,7 +34,7 @@ impl InputQueue {
         self.0.len() >= BATCH_MAX
     }
 
-    /// Returns whether nothing more should be taken in.
+    /// Returns whether no more should be taken in.
     pub(super) fn is_full(&self) -> bool {
         self.0.len() >= HELD_MAX
     }
@@ -52,14 +52,13 @@ impl InputQueue {
     pub(super) fn push_words(&mut self, channel: TextChannel, attempt: Attempt, text: &Redacted<String>) {
         let waiting = self.0.last_mut().map(|last| &mut last.input);
         let further = word_entries(waiting, channel, attempt, text);
-        further.into_iter().for_each(|input| self.tell(input));
+        self.0.extend(further.into_iter().map(RunCommand::without_reply));
     }
 
     /// Holds what a tool printed; an entry that already waits is filled first.
     pub(super) fn push_output(&mut self, effect: EffectId, text: &Redacted<String>) {
-        let waiting = self.0.last_mut().map(|last| &mut last.input);
-        let further = output_entries(waiting, effect, text);
-        further.into_iter().for_each(|input| self.tell(input));
+        let further = output_entries(self.0.last_mut().map(|last| &mut last.input), effect, text);
+        self.0.extend(further.into_iter().map(RunCommand::without_reply));
     }
 
     /// Returns what the next step decides.

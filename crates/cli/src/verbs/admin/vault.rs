@@ -12,8 +12,8 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use palyra_explain::{PlainHostNote, is_same_host};
-use palyra_run_view::date;
-use palyra_screen_text::{count, shell_word};
+use palyra_run_view::{saved_secret_note, secret_row, vault_line};
+use palyra_screen_text::shell_word;
 use palyra_terminal::{AskCount, HiddenAnswer, NoteKind, Output, ask_unseen};
 
 /// The vault's answer for a name that has a secret.
@@ -308,19 +308,7 @@ fn tell(context: &Context, secret: &v1::Secret, json: bool) -> Result<(), Failur
     if json {
         return Ok(context.output.json(&to_json_with_defaults(secret))?);
     }
-    let hosts = match secret.hosts.as_slice() {
-        [] => format!("no host yet (`palyra admin vault bind {} HOST`)", secret.name),
-        hosts => hosts.join(", "),
-    };
-    let users = match secret.principals.as_slice() {
-        [] => String::new(),
-        principals => format!("; usable by {} as well", principals.join(", ")),
-    };
-    let message = format!(
-        "saved secret {} (version {}), sent as {} to {hosts}{users}",
-        secret.name, secret.version, secret.sent_as
-    );
-    context.output.note(NoteKind::Good, &message);
+    context.output.note(NoteKind::Good, &saved_secret_note(secret));
     Ok(())
 }
 
@@ -339,15 +327,9 @@ fn list(context: &Context, secrets: Vec<v1::Secret>, json: bool) -> Result<(), F
             .iter()
             .try_for_each(|secret| context.output.json(&to_json_with_defaults(secret)))?);
     }
-    let row = |secret: v1::Secret| {
-        let hosts = secret.hosts.join(" ");
-        let users: Vec<String> = std::iter::once("owner".to_owned()).chain(secret.principals).collect();
-        let principals = users.join(" ");
-        [secret.name, secret.version.to_string(), secret.sent_as, date(secret.changed), principals, hosts]
-    };
     context.table(
         ["SECRET", "VERSION", "AS", "CHANGED", "PRINCIPALS", "HOSTS"],
-        secrets.into_iter().map(row).collect(),
+        secrets.into_iter().map(secret_row).collect(),
     )
 }
 
@@ -355,12 +337,7 @@ fn tell_vault(context: &Context, vault: &v1::Vault, json: bool) -> Result<(), Fa
     if json {
         return Ok(context.output.json(&to_json_with_defaults(vault))?);
     }
-    let key = match vault.key() {
-        v1::VaultKeySource::KeyFile => "a key file in the state directory (vault/root.key, no passphrase)",
-        v1::VaultKeySource::Passphrase | v1::VaultKeySource::Unspecified => "a passphrase",
-    };
-    let secrets = if vault.secrets == 0 { "empty".to_owned() } else { count(vault.secrets.into(), "secret") };
-    context.output.line(&format!("vault: {secrets}, encrypted with {key}"))?;
+    context.output.line(&vault_line(vault))?;
     if vault.open {
         context.output.note(NoteKind::Good, "the vault is open");
     } else {

@@ -15,6 +15,7 @@ use crate::context::Context;
 use crate::drive::OutputFormat;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use palyra_run_view::number_of_entries;
 use palyra_terminal::NoteKind;
 
 pub(super) async fn offline(context: &Context, format: OutputFormat) -> Result<Exit, Failure> {
@@ -31,7 +32,7 @@ pub(super) async fn offline(context: &Context, format: OutputFormat) -> Result<E
     match format {
         OutputFormat::Json => context.output.json(&serde_json::json!({ "folded": status.entries }))?,
         OutputFormat::Text => {
-            let message = format!("rebuilt from {}", super::entries(status.entries));
+            let message = format!("rebuilt from {}", number_of_entries(status.entries));
             context.output.note(NoteKind::Good, &message);
         }
     }

@@ -46,7 +46,7 @@ pub(crate) struct AddArgs {
     /// openai_chat [default], openai_responses or anthropic_messages
     #[arg(long, value_enum, default_value_t, hide_possible_values = true, hide_default_value = true)]
     format: WireFormat,
-    /// Where its key is: env:NAME, file:PATH or vault:NAME, never itself
+    /// Where its key is: env:NAME, file:PATH, vault:NAME
     #[arg(long, value_name = "REFERENCE")]
     key: Option<String>,
     /// The model's window in tokens

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use palyra_client::Client;
+use palyra_run_view::{component_capability, effect_contract};
 use palyra_types::ErrorCode;
 use palyra_wire::json::{to_json, to_json_with_defaults};
 use palyra_wire::v1;
@@ -163,9 +164,9 @@ fn show_found(
     line("tool", &found.name)?;
     line("version", &found.version.to_string())?;
     line("says", &found.description)?;
-    line("contract", contract(found.contract()))?;
+    line("contract", effect_contract(found.contract()))?;
     for reached in &found.capabilities {
-        line("asks for", &capability(reached))?;
+        line("asks for", &component_capability(reached))?;
     }
     if found.capabilities.is_empty() {
         line("asks for", "nothing: it computes with its arguments")?;
@@ -186,8 +187,8 @@ fn difference(old: &v1::Component, new: &v1::Component) -> Vec<String> {
     }
     let set = |one: &v1::Component| one.capabilities.iter().cloned().collect::<BTreeSet<_>>();
     let (before, after) = (set(old), set(new));
-    let more = after.difference(&before).map(|one| format!("+ {}", capability(one)));
-    let less = before.difference(&after).map(|one| format!("- {}", capability(one)));
+    let more = after.difference(&before).map(|one| format!("+ {}", component_capability(one)));
+    let less = before.difference(&after).map(|one| format!("- {}", component_capability(one)));
     let mut lines: Vec<_> = more.chain(less).collect();
     if old.contract != new.contract {
         lines.push(format!("contract {} becomes {}", old.contract_name(), new.contract_name()));
@@ -196,30 +197,6 @@ fn difference(old: &v1::Component, new: &v1::Component) -> Vec<String> {
         lines.push("other bytes, which ask for the same".to_owned());
     }
     lines
-}
-
-fn contract(contract: v1::EffectContract) -> &'static str {
-    match contract {
-        v1::EffectContract::Pure => "pure: it says that it changes nothing; it may be run again",
-        v1::EffectContract::Keyed => "keyed: it may be run again with the same key",
-        v1::EffectContract::Probe => "probe: it looks first what is done; it may be run again",
-        v1::EffectContract::Local | v1::EffectContract::Opaque | v1::EffectContract::Unspecified => {
-            "opaque: it is never run again by itself"
-        }
-    }
-}
-
-fn capability(name: &str) -> String {
-    match name.split_once(':') {
-        Some(("http", host)) => format!("ask the host {host}"),
-        Some(("secret", secret)) => format!("use the secret {secret}, without seeing it"),
-        Some(_) | None => match name {
-            "read_files" => "read files of the workspace".to_owned(),
-            "write_files" => "read and change files of the workspace".to_owned(),
-            "key_value" => "keep values between its calls".to_owned(),
-            other => other.to_owned(),
-        },
-    }
 }
 
 /// Returns what helps to choose: what becomes of a call, and what it does; all else is in the JSON.
