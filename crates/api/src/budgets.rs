@@ -7,13 +7,12 @@ use palyra_runtime::Caller;
 use palyra_types::budget::{
     BudgetScope, LimitAction, MoneyAmount, PurseKey, PurseKind, UsageAmount, UsageLimits, WindowKind,
 };
-use palyra_wire::short_names::must_be;
 use palyra_wire::v1;
 
 use crate::api_error::ApiError;
 use crate::operations::OperationHandlers;
 use crate::translate;
-use crate::translate::InvalidValue;
+use crate::translate::{InvalidValue, known};
 
 /// The share of calls beside runs where a request does not say another, in percent.
 const AUXILIARY_PERCENT_DEFAULT: u32 = 20;
@@ -166,11 +165,6 @@ fn purse(kind: PurseKind, id: &str) -> Result<PurseKey, ApiError> {
         PurseKind::Channel => PurseKey::Channel(translate::id(field, id)?),
         PurseKind::Schedule => PurseKey::Schedule(translate::id(field, id)?),
     })
-}
-
-/// Returns the value of an enumeration, unless a newer client sent one that this version does not have.
-fn known<E: TryFrom<i32>>(number: i32, field: &str, names: &[&str]) -> Result<E, ApiError> {
-    E::try_from(number).map_err(|_| ApiError::invalid_argument(&must_be(field, names)))
 }
 
 fn purse_kind(purse: v1::BudgetPurse) -> PurseKind {

@@ -4,11 +4,16 @@ use palyra_background::queue::{PersonAct, TaskQuery};
 use palyra_runtime::Caller;
 use palyra_types::PrincipalId;
 use palyra_types::queued_task::{AttemptEnd, OrchestratorBackgroundTaskRecord, TaskKind, TaskStage};
+use palyra_wire::short_names::must_be;
 use palyra_wire::v1;
 
 use crate::api_error::ApiError;
 use crate::operations::OperationHandlers;
 use crate::translate;
+use crate::translate::known;
+
+/// The field that says what is done with a task.
+const CHANGE: &str = "change";
 
 const KINDS: [(TaskKind, v1::QueuedTaskKind); 7] = [
     (TaskKind::Compaction, v1::QueuedTaskKind::Compaction),
@@ -43,8 +48,8 @@ impl OperationHandlers {
             token => Some(translate::id("page_token", token)?),
         };
         let query = TaskQuery {
-            stage: named(&STAGES, message.stage.try_into(), "stage is a stage of a task, or left out")?,
-            kind: named(&KINDS, message.kind.try_into(), "kind is a kind of task, or left out")?,
+            stage: named(&STAGES, known(message.stage, "stage", v1::QueuedTaskStage::SHORT_NAMES)?),
+            kind: named(&KINDS, known(message.kind, "kind", v1::QueuedTaskKind::SHORT_NAMES)?),
             below,
             limit,
         };
@@ -64,13 +69,13 @@ impl OperationHandlers {
         message: v1::ChangeQueuedTaskRequest,
     ) -> Result<v1::ChangeQueuedTaskResponse, ApiError> {
         let task = translate::id("task_id", &message.task_id)?;
-        let act = match message.change() {
+        let act = match known(message.change, CHANGE, v1::QueuedTaskChange::SHORT_NAMES)? {
             v1::QueuedTaskChange::Cancel => PersonAct::Cancel,
             v1::QueuedTaskChange::RunNow => PersonAct::RunNow,
             v1::QueuedTaskChange::Retry => PersonAct::Retry,
             v1::QueuedTaskChange::Drop => PersonAct::Drop,
             v1::QueuedTaskChange::Unspecified => {
-                return Err(ApiError::invalid_argument("change is one of cancel, run_now, retry and drop"));
+                return Err(ApiError::invalid_argument(&must_be(CHANGE, v1::QueuedTaskChange::SHORT_NAMES)));
             }
         };
         self.state.health.act_on_task(caller.actor, act, task).await?;
@@ -79,13 +84,8 @@ impl OperationHandlers {
 }
 
 /// Returns the value of a filter; `None` where there is no filter.
-fn named<T: Copy, W: PartialEq, E>(
-    table: &[(T, W)],
-    wanted: Result<W, E>,
-    refusal: &str,
-) -> Result<Option<T>, ApiError> {
-    let wanted = wanted.map_err(|_| ApiError::invalid_argument(refusal))?;
-    Ok(table.iter().find(|(_, wire)| *wire == wanted).map(|(value, _)| *value))
+fn named<T: Copy, W: PartialEq>(table: &[(T, W)], wanted: W) -> Option<T> {
+    table.iter().find(|(_, wire)| *wire == wanted).map(|(value, _)| *value)
 }
 
 fn queued_task(record: OrchestratorBackgroundTaskRecord) -> v1::QueuedTask {

@@ -195,7 +195,7 @@ fn texts_of<'a>(material: &RequestMaterial<'a>) -> Vec<(ContextSource, Cow<'a, s
     for row in CONTEXT_SOURCES {
         match row.gives {
             SourceGives::Texts(gives) => {
-                texts.extend(gives(material).into_iter().map(|text| (row.rule.source, text)))
+                texts.extend(gives(material).into_iter().map(|text| (row.rule.source, text)));
             }
             SourceGives::Segments(_) | SourceGives::WithInput | SourceGives::Nothing => {}
         }

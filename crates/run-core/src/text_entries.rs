@@ -78,11 +78,9 @@ pub fn output_entries(
     effect: EffectId,
     text: &Redacted<String>,
 ) -> Vec<RunInput> {
-    let waiting = waiting.and_then(|input| match input {
-        RunInput::ToolPrinted { effect: of, text, rest } if (*of, *rest) == (effect, OutputRest::Follows) => {
-            Some(text)
-        }
-        _ => None,
+    let waiting = waiting.and_then(|input| {
+        let RunInput::ToolPrinted { effect: of, text, rest } = input else { return None };
+        ((*of, *rest) == (effect, OutputRest::Follows)).then_some(text)
     });
     let pieces = pieces(waiting, text, OUTPUT_BYTES_MAX);
     let entry = |text| RunInput::ToolPrinted { effect, text, rest: OutputRest::Follows };

@@ -333,6 +333,12 @@ impl Oracle {
         eligible && !asked.yes.contains(&who)
     }
 
+    /// Returns whether a grant can answer for the rule of an approval.
+    pub(crate) fn takes_grants(&self, run: RunId, approval: ApprovalId) -> bool {
+        let asked = self.runs.get(&run).and_then(|view| view.approvals().get(&approval));
+        asked.is_some_and(|asked| asked.terms.is_plain())
+    }
+
     /// Returns the calls whose outcome nobody knows, also of runs that are over.
     pub(crate) fn doubts(&self) -> impl Iterator<Item = (RunId, EffectId)> {
         self.runs.iter().flat_map(|(run, view)| view.doubts().map(|effect| (*run, effect)))

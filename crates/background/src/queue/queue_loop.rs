@@ -204,7 +204,7 @@ impl QueueLoop {
         for command in commands {
             match &command.request {
                 QueueRequest::Enqueue(new) => {
-                    subjects.extend(new.key.map(|key| (new.kind, new.principal, key)))
+                    subjects.extend(new.key.map(|key| (new.kind, new.principal, key)));
                 }
                 QueueRequest::Person { task, .. } => {
                     tasks.insert(*task);

@@ -261,7 +261,7 @@ pub const SETTINGS: &[SettingSpec] = &[
         "memory.recall",
         SettingType::Bool,
         UnsetValue::Bool(false),
-        "Whether a run is given items of memory that have to do with its input (docs/memory.md); tools of memory stay.",
+        "Whether a run is given items of memory that have to do with its input, where neither its session nor its agent says so (docs/memory.md); tools of memory stay.",
     ),
     text(
         "model.default",

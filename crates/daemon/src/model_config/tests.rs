@@ -93,7 +93,7 @@ fn a_draft_names_the_secret_changes_nothing_and_is_written_as_a_whole() {
     assert_eq!(rig.text(), before, "neither a draft nor what was not put in place changes the file");
     config.stage(&draft).expect("written")().expect("put in place");
     let expect = "# mine\n[limits]\nturns_max = 5\n\n[providers.box]\nformat = \"openai_chat\"\n\
-                  base_url = \"https://api.example/v1\"\nkey = \"vault:model-box\"\n\n\
+                  base_url = \"https://api.example/v1\"\nmodel = \"maker/m-1\"\nkey = \"vault:model-box\"\n\n\
                   [model]\ndefault = \"box/maker/m-1\"\n";
     assert_eq!(rig.text(), expect);
     let others = std::fs::read_dir(rig.folder.path()).expect("a folder").count();

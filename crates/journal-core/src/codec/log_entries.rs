@@ -6,7 +6,6 @@ use std::path::PathBuf;
 
 use palyra_types::agent::AgentProfile;
 use palyra_types::event::{AgentEvent, EpochSealing, JournalEvent, LogEvent};
-use palyra_types::recall::RecallSwitch;
 use palyra_types::tool::ToolName;
 use palyra_types::{AgentId, Epoch, LogId, Redacted};
 use palyra_wire::store;
@@ -70,7 +69,7 @@ pub(super) fn encode_agent(agent: AgentId, profile: &AgentProfile) -> EncodedPar
             agent: agent.to_bytes().to_vec(),
             recall: profile.recall.map(StoredEnum::to_stored),
         },
-        &store::AgentSavedPayload { recall: None, ..profile_to_stored(profile) },
+        &profile_to_stored(profile),
     )
 }
 
@@ -90,12 +89,12 @@ pub(super) fn decode_agent_archived(facts: &[u8]) -> ReadResult<JournalEvent> {
     Ok(JournalEvent::Agent(AgentEvent::Archived { agent: AgentId::from_bytes(fixed(&facts.agent)?) }))
 }
 
-/// Returns a profile as the agents' projection keeps it.
+/// Returns the content of a profile; what it says about recall is a fact.
 pub fn agent_profile_to_bytes(profile: &AgentProfile) -> Vec<u8> {
     profile_to_stored(profile).encode_to_vec()
 }
 
-/// Reads a profile as the agents' projection keeps it.
+/// Reads the content of a profile.
 pub fn agent_profile_from_bytes(bytes: &[u8]) -> Result<AgentProfile, MalformedEvent> {
     store::AgentSavedPayload::decode(bytes).map(profile_from_stored).map_err(|_| MalformedEvent)
 }
@@ -117,7 +116,6 @@ fn profile_to_stored(profile: &AgentProfile) -> store::AgentSavedPayload {
             names: tools.iter().map(|tool| tool.as_str().to_owned()).collect(),
         }),
         workspace_roots: profile.workspace_roots.iter().map(path_bytes).collect(),
-        recall: profile.recall.map(StoredEnum::to_stored),
     }
 }
 
@@ -128,7 +126,6 @@ fn profile_from_stored(stored: store::AgentSavedPayload) -> AgentProfile {
         model: stored.model.as_ref().map(model_ref),
         tools: stored.tools.map(|tools| tools.names.iter().map(|name| ToolName::new(name)).collect()),
         workspace_roots: stored.workspace_roots.into_iter().map(stored_path).collect(),
-        // A value of a later version is read as the one that keeps memory out.
-        recall: stored.recall.map(|recall| StoredEnum::from_stored(recall).unwrap_or(RecallSwitch::Off)),
+        recall: None,
     }
 }

@@ -130,8 +130,7 @@ fn one_of_each_kind() -> Vec<(EventKind, &'static str, JournalEvent)> {
     events.extend(outside_after_runs());
     events.extend(skill_events().into_iter().chain(component_events()));
     events.extend([policy_events(), job_events()].concat());
-    events.extend([vault_events(), memory_events(), budgets::budget_events()].concat());
-    events.extend(tasks::task_events());
+    events.extend([vault_events(), memory_events(), budgets::budget_events(), tasks::task_events()].concat());
     events.extend(tape.into_iter().map(|entry| entry.event));
     events.extend(others.map(JournalEvent::Tape));
     events.extend(client_tools::client_tool_events().map(JournalEvent::Tape));
@@ -502,15 +501,6 @@ fn grown_kinds() -> Vec<(EventKind, &'static str, JournalEvent)> {
         delivery: InputDelivery::Steer,
         idempotency: Some(IdempotencyDigest([9; 32])),
     });
-    let abandoned = TapeEvent::Model(ModelEvent::AttemptAbandoned {
-        attempt: Attempt(2),
-        text_from: TapeSeq(3),
-        text_to: TapeSeq(7),
-        cause: AbandonCause::Failure(ModelFailureClass::RateLimit),
-        next: NextAttempt::NextModel,
-        retry_at: Some(Timestamp(1_700_000_000_500_000)),
-        detail: "slow down".into(),
-    });
     let branched_from = Some(BranchPoint {
         session: SessionId::from_parts(1, 3),
         run: run.run,
@@ -535,9 +525,26 @@ fn grown_kinds() -> Vec<(EventKind, &'static str, JournalEvent)> {
         (EventKind::RunStarted, "RunStarted-compacted", compacted),
         (EventKind::InputReceived, "InputReceived-grown", JournalEvent::Tape(received)),
         (EventKind::ModelMessage, "ModelMessage-grown", message),
-        (EventKind::ModelAttemptAbandoned, "ModelAttemptAbandoned-grown", JournalEvent::Tape(abandoned)),
+        (
+            EventKind::ModelAttemptAbandoned,
+            "ModelAttemptAbandoned-grown",
+            JournalEvent::Tape(limited_attempt()),
+        ),
     ];
     kinds.into_iter().chain(grown_permissions()).collect()
+}
+
+/// An attempt that a rate limit ended; another model follows.
+fn limited_attempt() -> TapeEvent {
+    TapeEvent::Model(ModelEvent::AttemptAbandoned {
+        attempt: Attempt(2),
+        text_from: TapeSeq(3),
+        text_to: TapeSeq(7),
+        cause: AbandonCause::Failure(ModelFailureClass::RateLimit),
+        next: NextAttempt::NextModel,
+        retry_at: Some(Timestamp(1_700_000_000_500_000)),
+        detail: "slow down".into(),
+    })
 }
 
 /// A start with a skill.

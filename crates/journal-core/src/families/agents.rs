@@ -2,6 +2,7 @@
 
 use palyra_types::agent::{AgentProfile, AgentRecord};
 use palyra_types::event::{AgentEvent, JournalEvent};
+use palyra_types::recall::RecallSwitch;
 use palyra_types::{AgentId, Seq, Timestamp};
 
 use crate::codec::{agent_profile_from_bytes, agent_profile_to_bytes};
@@ -28,6 +29,9 @@ struct AgentFacts {
     agent: Vec<u8>,
     #[prost(sint64, optional, tag = "2")]
     archived: Option<i64>,
+    /// Whether its runs recall items of memory, if it says so; stays when the profile is erased.
+    #[prost(bool, optional, tag = "3")]
+    recall: Option<bool>,
 }
 
 const BY_AGENT: usize = 0;
@@ -39,7 +43,7 @@ fn key(agent: AgentId) -> IndexKey {
 impl Family for AgentFamily {
     const TABLE: &'static FamilyTable = &FamilyTable {
         name: "agent",
-        version: 1,
+        version: 2,
         indexes: &[FamilyIndex { name: "by_agent", rows_per_key: RowsPerKey::One }],
         content: &[ContentColumn { name: "profile", source: ContentSource::Own }],
     };
@@ -48,7 +52,8 @@ impl Family for AgentFamily {
 
     fn facts(row: &AgentRow) -> Vec<u8> {
         let (agent, archived) = (row.record.id.to_bytes().to_vec(), row.record.archived.map(|time| time.0));
-        prost::Message::encode_to_vec(&AgentFacts { agent, archived })
+        let recall = row.record.profile.recall.map(|recall| recall == RecallSwitch::On);
+        prost::Message::encode_to_vec(&AgentFacts { agent, archived, recall })
     }
 
     fn content(row: &AgentRow) -> Vec<ContentCell> {
@@ -58,9 +63,10 @@ impl Family for AgentFamily {
     fn load(stored: &StoredRow) -> Option<AgentRow> {
         let facts = <AgentFacts as prost::Message>::decode(stored.facts.as_slice()).ok()?;
         let [profile] = stored.content.as_slice() else { return None };
+        let recall = facts.recall.map(RecallSwitch::from);
         let record = AgentRecord {
             id: AgentId::from_bytes(facts.agent.try_into().ok()?),
-            profile: agent_profile_from_bytes(profile.to_bytes()).ok()?,
+            profile: AgentProfile { recall, ..agent_profile_from_bytes(profile.to_bytes()).ok()? },
             archived: facts.archived.map(Timestamp),
         };
         Some(AgentRow { record, saved: profile.source })

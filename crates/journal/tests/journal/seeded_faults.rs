@@ -54,6 +54,7 @@ use palyra_testkit::journal_suite::{
     memories as memory_samples, policies as policy_samples, samples, skills as skill_samples,
 };
 use palyra_types::access::{AccessScope, CredentialKind, PrincipalKind, Role, ScopeSet};
+use palyra_types::agent::AgentProfile;
 use palyra_types::approval::{ApprovalRecord, ApprovalState};
 use palyra_types::budget::{
     AccountEvent, AccountKey, BudgetEvent, PurseKey, RequestSize, ReservationId, ReservationRequest,
@@ -72,7 +73,9 @@ use palyra_types::memory::{ForgetCause, MemoryEvent, MemoryRecord, MemorySaved};
 use palyra_types::posture::{Posture, PostureScope};
 use palyra_types::project_file::AcceptedProjectFileRecord;
 use palyra_types::proof::{ErasureReason, SeqRange};
-use palyra_types::queued_task::{TaskEvent, TaskKey, TaskKind};
+use palyra_types::queued_task::{AttemptEnd, TaskAttemptEnded, TaskEnqueued, TaskFollowUp, TaskKind};
+use palyra_types::queued_task::{TaskEvent, TaskKey};
+use palyra_types::recall::RecallSwitch;
 use palyra_types::run::RunRecord;
 use palyra_types::session::OrchestratorSessionRecord;
 use palyra_types::session::SessionRef;
@@ -683,7 +686,60 @@ fn restored_session() -> Vec<NewEntry> {
     let about = |event: SessionEvent| NewEntry { event: event.into(), ..opened.clone() };
     let archived = about(SessionEvent::Archived { session: session.id });
     let restored = about(SessionEvent::Restored { session: session.id });
-    vec![opened, archived, restored]
+    let recalls = |recall| about(SessionEvent::RecallSet { session: session.id, recall });
+    let set = recalls(Some(RecallSwitch::On));
+    let inherited = recalls(None);
+    vec![opened, archived, restored, set, inherited]
+}
+
+/// A task that failed too often, and that a person dropped.
+fn dropped_task() -> Vec<NewEntry> {
+    let task = QueuedTaskId::from_parts(13, 81);
+    let fence = palyra_types::LeaseFence(1);
+    let due = Timestamp(6_000_000);
+    let payload = Redacted::default();
+    let kind = TaskKind::Compaction;
+    let enqueued = TaskEnqueued { task, kind, key: None, due, payload_bytes: 0, payload };
+    let explanation = Redacted::default();
+    let end = AttemptEnd::Failed;
+    let ended = TaskAttemptEnded { task, fence, end, next: TaskFollowUp::DeadLetter, explanation };
+    let events = [
+        TaskEvent::Enqueued(enqueued),
+        TaskEvent::Leased { task, fence, until: due },
+        TaskEvent::AttemptEnded(ended),
+        TaskEvent::Dropped { task },
+    ];
+    let entry = |event: TaskEvent| NewEntry {
+        time: due,
+        principal: samples::principal(0),
+        session: None,
+        run: None,
+        event: event.into(),
+    };
+    events.map(entry).into()
+}
+
+/// An agent that was archived at two times.
+fn agent_archived_twice() -> Vec<NewEntry> {
+    let agent = AgentId::from_bytes([80; 16]);
+    let profile = AgentProfile {
+        name: "twice".into(),
+        instructions: Redacted::default(),
+        model: None,
+        tools: None,
+        workspace_roots: Vec::new(),
+        recall: None,
+    };
+    let archived = AgentEvent::Archived { agent };
+    let events = [AgentEvent::Saved { agent, profile }, archived.clone(), archived];
+    let entry = |(second, event): (i64, AgentEvent)| NewEntry {
+        time: Timestamp(6_000_000 + second),
+        principal: samples::principal(0),
+        session: None,
+        run: None,
+        event: JournalEvent::Agent(event),
+    };
+    (0..).zip(events).map(entry).collect()
 }
 
 /// A budget that was set twice, and one that was removed.
@@ -757,6 +813,8 @@ async fn random_log() -> (Vec<JournalEventRecord>, Answers) {
     journal.append(samples::append(changed_person())).await.unwrap();
     journal.append(samples::append(changed_budget())).await.unwrap();
     journal.append(samples::append(restored_session())).await.unwrap();
+    journal.append(samples::append(dropped_task())).await.unwrap();
+    journal.append(samples::append(agent_archived_twice())).await.unwrap();
     let mut ranges = Vec::new();
     for first in (2..journal.status().entries).step_by(7) {
         let range = SeqRange { first: Seq(first), last: Seq(first + 2) };

@@ -97,7 +97,9 @@ pub(super) fn summary_part(text: &str) -> Value {
 
 /// Returns a token in place of encrypted reasoning, which shows a change when it comes back.
 pub(super) fn sealed(model: &str, id: &str, summary: &Value) -> String {
-    token(model, &format!("{id} {summary}"))
+    // Not the JSON: the order of fields is the client's.
+    let texts: Vec<&Value> = summary.as_array().into_iter().flatten().map(|part| &part["text"]).collect();
+    token(model, &format!("{id} {texts:?}"))
 }
 
 /// Makes a call of a tool, which has its own number among the calls.

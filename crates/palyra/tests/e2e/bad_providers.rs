@@ -62,7 +62,11 @@ fn an_answer_that_is_none_fails_the_run_in_plain_words() {
         fails(garbage, 2, "error[PLY-3009]: "),
         fails(Reply::raw("text/event-stream", b""), 2, "error[PLY-3009]: "),
         fails(Reply::empty().call("", "{}"), 2, "error[PLY-3009]: a tool call has no name"),
-        fails(Reply::status(500, "<html>\u{1b}[31mboom</html>"), 3, "error[PLY-3005]: HTTP 500: <html>"),
+        fails(
+            Reply::status(500, "<html>\u{1b}[31mboom</html>"),
+            3,
+            "error[PLY-3005]: HTTP 500: the server answers with a web page",
+        ),
         fails(Reply::error(400, "odd", "\u{1b}]0;x\u{7} thing"), 1, "error[PLY-3006]: HTTP 400: "),
         fails(
             Fault::RateLimit(RetryAfter::Seconds(5 * 3_600)),

@@ -104,9 +104,18 @@ fn a_provider_that_is_left_alone_holds_no_run_up_that_may_ask_another() {
     assert_eq!(first.asked().len(), 3);
     let next = home.palyra(&["run", "hello"]).expect(0);
     assert_eq!((next.out.as_str(), first.asked().len()), ("from the second\n", 3));
-    let abandoned = of_last_run(&home, "model_attempt_abandoned");
-    assert_eq!((abandoned.len(), &abandoned[0]["next"]), (1, &"next_model".into()), "{abandoned:?}");
-    assert!(next.err.contains("requests to all of its models pause for another "), "{}", next.err);
+    assert!(of_last_run(&home, "model_attempt_abandoned").is_empty());
+    let asked = of_last_run(&home, "model_requested");
+    assert_eq!(
+        (asked.len(), &asked[0]["passed_over"][0]["model"]),
+        (1, &"first/test-model".into()),
+        "{asked:?}"
+    );
+    assert!(
+        next.err.contains("passed over first/test-model: its provider does not answer at present"),
+        "{}",
+        next.err
+    );
 }
 
 #[test]

@@ -205,8 +205,16 @@ fn a_server_that_is_named_without_a_model_means_its_only_one() {
     }
     let used = home.palyra(&["model", "use", "one"]).expect(0);
     assert!(used.err.contains("the default model is now one/small (was two/small)"), "{}", used.err);
-    let several = home.palyra(&["model", "use", "two"]).expect(2);
-    for told in ["`two` is a server with 2 models", "`palyra model use two/", "two/small", "two/large"] {
+    let kept = home.palyra(&["model", "use", "two"]).expect(0);
+    assert!(kept.err.contains("the default model is now two/small"), "it was added with it: {}", kept.err);
+    let mut settings = std::fs::read_to_string(home.config_file()).unwrap();
+    let unnamed =
+        format!("\n[providers.many]\nformat = \"openai_chat\"\nbase_url = \"{}\"\n", two.base_url());
+    settings.push_str(&unnamed);
+    std::fs::write(home.config_file(), settings).unwrap();
+    home.palyra(&["config", "reload"]).expect(0);
+    let several = home.palyra(&["model", "use", "many"]).expect(2);
+    for told in ["`many` is a server with 2 models", "`palyra model use many/", "many/small", "many/large"] {
         assert!(several.err.contains(told), "{told}: {}", several.err);
     }
     // A server may take a model that it does not list, so the default is saved, with a warning.

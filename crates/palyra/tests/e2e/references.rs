@@ -25,7 +25,7 @@ fn a_file_is_previewed_and_then_shown_as_data_before_the_words() {
     let asked = server.asked().len();
     let preview = home.palyra(&["run", "--preview-references", words]).expect(0).out;
     assert!(preview.contains("@file:notes.txt") && preview.contains("read_file"), "{preview}");
-    assert!(preview.contains("none: not_found"), "{preview}");
+    assert!(preview.contains("none: nothing has this name"), "{preview}");
     assert_eq!(server.asked().len(), asked, "no model is asked");
 
     let [references, said] = shown(&home, &server, words);

@@ -140,6 +140,13 @@ mod tests {
             r#"{"detail":[{"type":"missing","loc":["body"],"msg":"Field required"}]}"#,
             Class::Permanent,
         );
+    }
+
+    #[test]
+    fn a_status_alone_has_its_class() {
+        let check = |status: u16, body: &str, class: Class| {
+            assert_eq!(status_failure(ROWS, status, body.as_bytes(), None).class, class, "{status} {body}");
+        };
         check(413, "", Class::ContextExceeded);
         check(429, r#"{"error":{"message":"slow down","code":"rate_limit_exceeded"}}"#, Class::RateLimit);
         check(429, r#"{"error":{"message":"pay","type":"insufficient_quota"}}"#, Class::Quota);

@@ -29,7 +29,7 @@ pub(crate) enum BlockKind {
 }
 
 /// A part of an earlier answer, as it is sent again.
-#[derive(Debug, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum AnswerPart<'a> {
     /// Reasoning.
     Kept(&'a Value),

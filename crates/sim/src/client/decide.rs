@@ -104,6 +104,10 @@ async fn decide(
         Err(RequestError::ClockBehind { .. }) if world.is_clock_behind() => {}
         // The clock was set ahead between the question and its answer: the grant would be over before it begins.
         Err(RequestError::InvalidArgument { .. }) if lead.is_some_and(|lead| lead < world.clock_lead()) => {}
+        // A rule that wants another yes each time takes no grant.
+        Err(RequestError::InvalidArgument { .. })
+            if lead.is_some()
+                && (!world.oracle().takes_grants(run, approval) || world.has_policy_changed()) => {}
         Err(error) => explain(client, &error),
     }
 }

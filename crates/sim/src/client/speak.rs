@@ -77,7 +77,7 @@ fn new_input(connected: &ConnectedClient, dice: &ScenarioRandom, to: InputTarget
     // One of a few names material: a file, a file once more, and a folder, for which there is no tool.
     let references = if number % 5 == 3 { " @file:notes @file:notes @folder:." } else { "" };
     OpenInput {
-        text: format!("{name} says {number}.{}{references}", filler(connected, &dice)),
+        text: format!("{name} says {number}.{}{references}", filler(connected, dice)),
         key,
         to,
         delivery,

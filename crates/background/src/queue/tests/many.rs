@@ -108,13 +108,14 @@ async fn ten_thousand_tasks_drain_with_few_rows_and_workers_at_a_time() {
     }
     let counts = journal.query(|rows, _| queued_tasks::open_counts(rows)).await.unwrap();
     assert_eq!(kinds.map(|kind| counts.of(kind)), [0, 0]);
-    let world = locked(&world);
-    assert_eq!(world.effects.len(), TASKS);
-    assert!(world.effects.values().all(|count| *count == 1), "each once");
-    assert!(world.at_work_max <= WORKERS_MAX, "{} workers", world.at_work_max);
+    {
+        let world = locked(&world);
+        assert_eq!(world.effects.len(), TASKS);
+        assert!(world.effects.values().all(|count| *count == 1), "each once");
+        assert!(world.at_work_max <= WORKERS_MAX, "{} workers", world.at_work_max);
+    }
     let rows = rows_max.load(Ordering::SeqCst);
     assert!(rows > 0 && rows <= ROWS_MAX, "{rows} rows at a time");
-    drop(world);
     let done = queued_tasks::TaskQuery { stage: Some(TaskStage::Done), limit: 5, ..Default::default() };
     assert_eq!(queue.list(done).await.unwrap().len(), 5);
 }

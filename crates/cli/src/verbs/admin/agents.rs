@@ -55,9 +55,7 @@ enum AgentsVerb {
         json: bool,
     },
     /// Change an agent; runs that begin from now on have it as it is then
-    #[command(
-        after_help = "Examples:\n  palyra admin agents update main --root ~/project\n  palyra admin agents update main --no-roots"
-    )]
+    #[command(after_help = "Example:\n  palyra admin agents update main --root ~/project")]
     Update {
         /// The name, or the whole id
         agent: String,
@@ -108,8 +106,8 @@ struct ProfileArgs {
     /// No such folder: each session has one of its own
     #[arg(long, conflicts_with = "roots")]
     no_roots: bool,
-    /// Whether its runs begin with items of memory that fit their input
-    #[arg(long, value_name = "SWITCH", value_parser = ["on", "off", "inherit"])]
+    /// Items of memory at their beginning: on, off, inherit
+    #[arg(long, value_name = "SWITCH", value_parser = ["on", "off", "inherit"], hide_possible_values = true)]
     recall: Option<String>,
 }
 

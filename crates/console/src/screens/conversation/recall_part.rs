@@ -8,8 +8,8 @@ use crate::screen_call::ScreenCall;
 /// What a conversation can say: the value, and its words.
 const CHOICES: [(v1::RecallSwitch, &str, &str); 3] = [
     (v1::RecallSwitch::Inherit, "inherit", "as its agent or the configuration says"),
-    (v1::RecallSwitch::On, "on", "on: items that fit a message are given to its run"),
-    (v1::RecallSwitch::Off, "off", "off: no item is given unasked"),
+    (v1::RecallSwitch::On, "on", "on"),
+    (v1::RecallSwitch::Off, "off", "off"),
 ];
 
 /// What a conversation says, and where its form is sent.
@@ -30,19 +30,22 @@ impl RecallPart {
     pub(super) fn markup(&self) -> Markup {
         html! {
             details {
-                summary { "Memory in this conversation" }
+                summary { "Memory in this conversation: " (self.words()) }
+                p { "Items of memory that fit a message can be given to its run." }
                 form method="post" action=(self.path) {
                     input type="hidden" name="token" value=(self.token);
-                    label for="recall" { "Items of memory at the beginning of its runs" }
-                    select id="recall" name="recall" {
-                        @for (value, name, words) in CHOICES {
-                            option value=(name) selected[value == self.recall] { (words) }
+                    div.actions {
+                        @for (_, name, words) in CHOICES.iter().filter(|(value, ..)| *value != self.recall) {
+                            button type="submit" name="recall" value=(name) { (words) }
                         }
                     }
-                    div.actions { button type="submit" { "Change" } }
                 }
             }
         }
+    }
+
+    fn words(&self) -> &'static str {
+        CHOICES.iter().find(|(value, ..)| *value == self.recall).map_or("", |(_, _, words)| words)
     }
 
     #[cfg(test)]
@@ -62,9 +65,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_form_shows_what_holds_and_each_choice_is_read_back() {
+    fn the_form_shows_the_setting_and_each_choice_is_read_back() {
         let shown = RecallPart::fixture().markup().into_string();
-        assert!(shown.contains("value=\"off\" selected"), "{shown}");
+        assert!(shown.contains("conversation: off") && !shown.contains("value=\"off\""), "{shown}");
         for (value, name, _) in CHOICES {
             assert_eq!(recall_choice(name), Some(value));
         }

@@ -13,8 +13,8 @@ use crate::paths::ADD_MODEL_PATH;
 /// The formats that can be chosen.
 const FORMATS: [(v1::ModelFormat, &str); 3] = [
     (v1::ModelFormat::OpenaiChat, "OpenAI Chat Completions, and servers compatible with it"),
-    (v1::ModelFormat::OpenaiResponses, "OpenAI Responses"),
     (v1::ModelFormat::AnthropicMessages, "Anthropic Messages"),
+    (v1::ModelFormat::OpenaiResponses, "OpenAI Responses"),
 ];
 
 /// What the fields of the form have in them.

@@ -2,8 +2,8 @@
 
 use super::*;
 
-fn with(input: Value) -> Value {
-    json!({"model": "m", "input": input, "store": false, "stream": true})
+fn with(input: impl Into<Value>) -> Value {
+    json!({"model": "m", "input": input.into(), "store": false, "stream": true})
 }
 
 fn check(body: &Value, part: &str) {
@@ -13,7 +13,7 @@ fn check(body: &Value, part: &str) {
 
 #[test]
 fn fields_and_caps_are_checked() {
-    check(&with("Hi".into()), "");
+    check(&with("Hi"), "");
     check(&with(json!([])), "'input'");
     check(&json!({"model": "m", "input": "x", "messages": []}), "Unknown parameter: 'messages'");
     check(&json!({"input": "x"}), "'model'");

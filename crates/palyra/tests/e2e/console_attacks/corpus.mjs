@@ -44,7 +44,9 @@ export function traces() {
     if ((foreign.includes(place) && !isDrawing) || place.includes("-")) found.push(`mark: the element ${place}`);
     for (const { name, value } of element.attributes) {
       const isForeign = /^(on|hx-|data-hx-)/.test(name) || /^(style|ping|form|formaction|srcdoc|is|slot|contenteditable)$/.test(name);
-      if (isForeign) found.push(`mark: ${name} of ${place}`);
+      // The form of an input has a second button of its own.
+      const isPreview = name === "formaction" && place === "button" && value === `${element.form?.getAttribute("action")}/preview`;
+      if (isForeign && !isPreview) found.push(`mark: ${name} of ${place}`);
       if (/^(id|name)$/.test(name) && /^(canary|press|action$)/.test(value)) found.push(`mark: ${name}=${value}`);
       const leads = /^(href|src|action|data|poster|content)$/.test(name) && !isOurs(element, name, value);
       if (leads && /^\s*(javascript|data|vbscript):/i.test(value)) found.push(`mark: ${name} of ${place} runs`);
