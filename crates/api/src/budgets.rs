@@ -10,9 +10,10 @@ use palyra_types::budget::{
 use palyra_wire::v1;
 
 use crate::api_error::ApiError;
+use crate::known_value::known;
 use crate::operations::OperationHandlers;
 use crate::translate;
-use crate::translate::{InvalidValue, known};
+use crate::translate::InvalidValue;
 
 /// The share of calls beside runs where a request does not say another, in percent.
 const AUXILIARY_PERCENT_DEFAULT: u32 = 20;

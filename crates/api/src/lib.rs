@@ -21,6 +21,7 @@ pub mod files;
 mod attachments;
 mod error_codes;
 mod ids;
+mod known_value;
 mod tapes;
 
 mod sessions;

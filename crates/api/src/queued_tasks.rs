@@ -8,9 +8,9 @@ use palyra_wire::short_names::must_be;
 use palyra_wire::v1;
 
 use crate::api_error::ApiError;
+use crate::known_value::known;
 use crate::operations::OperationHandlers;
 use crate::translate;
-use crate::translate::known;
 
 /// The field that says what is done with a task.
 const CHANGE: &str = "change";

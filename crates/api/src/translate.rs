@@ -38,7 +38,7 @@ pub(crate) use journal_entry::{journal_entry, journal_kind};
 pub(crate) use kept::kept_file;
 pub(crate) use names::{
     approval_filter, approvers, check_level, decision_reason, effect_contract, effect_filter, journal_health,
-    known, model_source, read_only_cause, recall_change, risk, run_filter, session_filter, verdict,
+    model_source, read_only_cause, recall_change, risk, run_filter, session_filter, verdict,
 };
 pub(crate) use page::{page_rows, run_cursor, session_cursor, sessions_cursor_after, tape_rows};
 pub use plain::run_state;

@@ -10,7 +10,8 @@ use crate::edit_error::EditConfigError;
 pub struct ProviderSection<'a> {
     /// Its name.
     pub name: &'a str,
-    /// The model that the server's name alone means, which may become the default.
+    /// The model that the server's name alone means, which may become the default. A server that is there already keeps its own
+    /// where the default stays.
     pub model: &'a str,
     /// Its wire format, as the configuration names it.
     pub format: &'a str,
@@ -52,8 +53,12 @@ pub fn with_provider(
     // Its older name, which takes one value only.
     provider.remove("kind");
     provider["format"] = value(section.format);
+    let is_same_server = provider.get("base_url").and_then(Item::as_str) == Some(section.base_url);
     provider["base_url"] = value(section.base_url);
-    provider["model"] = value(section.model);
+    // Another model of a known server, beside the one that its name means.
+    if !(change == DefaultChange::Keep && is_same_server && provider.contains_key("model")) {
+        provider["model"] = value(section.model);
+    }
     if section.takes_images {
         provider["images"] = value(true);
     }
@@ -147,6 +152,9 @@ mod tests {
              [model]\ndefault = \"local/small\"\n"
         );
         assert_eq!(edit(&once, &LOCAL).expect("edited"), once);
+        let other = ProviderSection { model: "other", ..LOCAL };
+        let kept = with_provider(&once, &other, DefaultChange::Keep).expect("edited");
+        assert_eq!(kept, once, "another model beside the one that the name means");
         let older = once.replace("format = \"openai_chat\"", "kind = \"openai-chat\"");
         let messages = ProviderSection { format: "anthropic_messages", context_tokens: Some(4_096), ..LOCAL };
         let expect = "[providers.local]\nbase_url = \"http://127.0.0.1:1/v1\"\nmodel = \"small\"\nformat = \"anthropic_messages\"\n\

@@ -17,10 +17,7 @@ use palyra_types::sampling::{AnswerVerbosity, ReasoningEffort};
 use palyra_types::tool::{
     ApprovalRiskLevel, DecisionReason, EffectContract, Isolation, ToolExecutor, ToolVerdict,
 };
-use palyra_wire::short_names::must_be;
 use palyra_wire::v1;
-
-use crate::api_error::ApiError;
 
 use super::ids::InvalidValue;
 
@@ -302,11 +299,6 @@ pub(crate) fn session_filter(only: i32) -> Result<SessionFilter, InvalidValue> {
         Ok(v1::SessionFilter::All) => Ok(SessionFilter::All),
         Err(_) => Err(InvalidValue { field: "only", wanted: "empty, archived or all" }),
     }
-}
-
-/// Returns the value of an enumeration, unless a newer client sent one that this version does not have.
-pub(crate) fn known<E: TryFrom<i32>>(number: i32, field: &str, names: &[&str]) -> Result<E, ApiError> {
-    E::try_from(number).map_err(|_| ApiError::invalid_argument(&must_be(field, names)))
 }
 
 #[cfg(test)]

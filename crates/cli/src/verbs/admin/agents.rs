@@ -106,7 +106,7 @@ struct ProfileArgs {
     /// No such folder: each session has one of its own
     #[arg(long, conflicts_with = "roots")]
     no_roots: bool,
-    /// Items of memory at their beginning: on, off, inherit
+    /// Memory given unasked: on, off, inherit
     #[arg(long, value_name = "SWITCH", value_parser = ["on", "off", "inherit"], hide_possible_values = true)]
     recall: Option<String>,
 }
