@@ -14,10 +14,17 @@ use serde_json::{Map, Value, json};
 use crate::home::{Ended, Home};
 use crate::snapshots::mask_word;
 
+/// The queue is empty here.
+const TASK_NEEDED: &str = "it takes a task of the queue";
+
 /// Verbs that are not run here, and why.
-const NOT_RUN: [(&str, &str); 3] = [
+const NOT_RUN: [(&str, &str); 7] = [
     ("budget go-on", "it takes a run that waits for a budget"),
     ("approve watch", "it does not end by itself"),
+    ("admin tasks cancel", TASK_NEEDED),
+    ("admin tasks run-now", TASK_NEEDED),
+    ("admin tasks retry", TASK_NEEDED),
+    ("admin tasks drop", TASK_NEEDED),
     ("logs", "its lines are the daemon's log, which changes with every machine"),
 ];
 
@@ -289,6 +296,7 @@ fn sessions(world: &mut World, run: &str) {
     world.verb(&["sessions", "show", "notes"]);
     world.verb(&["sessions", "branch", &format!("{run}@3")]);
     world.verb(&["sessions", "compact", "notes", "--list"]);
+    world.verb(&["sessions", "recall", "notes", "on"]);
     world.verb(&["sessions", "reset", "notes"]);
     world.verb(&["sessions", "archive", "notes"]);
     world.verb(&["sessions", "restore", "notes"]);
@@ -365,6 +373,7 @@ fn admin(world: &mut World) {
     world.verb(&["admin", "agents", "show", "reviewer"]);
     world.verb(&["admin", "agents", "archive", "reviewer"]);
     world.verb(&["admin", "tasks"]);
+    world.verb(&["admin", "tasks", "list"]);
     world.home.palyra(&["runs", "bookmarks", "last", "first draft"]).expect(0);
     world.verb(&["runs", "bookmarks"]);
     world.verb(&["memory", "add", "likes tea"]);
