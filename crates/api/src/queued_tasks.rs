@@ -84,7 +84,7 @@ impl OperationHandlers {
 }
 
 /// Returns the value of a filter; `None` where there is no filter.
-fn named<T: Copy, W: PartialEq>(table: &[(T, W)], wanted: W) -> Option<T> {
+fn named<T: Copy, W: Copy + PartialEq>(table: &[(T, W)], wanted: W) -> Option<T> {
     table.iter().find(|(_, wire)| *wire == wanted).map(|(value, _)| *value)
 }
 
