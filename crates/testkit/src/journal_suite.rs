@@ -92,6 +92,7 @@ macro_rules! journal_conformance_tests {
             queued_tasks: a_task_is_folded_from_its_entries,
             queued_tasks: tasks_are_found_by_what_they_wait_for,
             compactions: the_newest_compaction_holds_until_it_is_reverted_or_erased,
+            compactions: the_compaction_in_force_is_found_with_few_rows,
             compactions: a_compaction_is_erased_with_every_run_that_it_covers,
             deleted_responses: a_deleted_response_stays_deleted_for_its_principal,
             policies: postures_hold_until_they_are_replaced,

@@ -15,6 +15,7 @@ pub mod row_store_suite;
 pub mod family_oracle;
 pub mod memory_journal;
 pub mod journal_reads;
+pub mod row_counter;
 
 pub mod embedding_suite;
 pub mod scripted_embeddings;
@@ -42,6 +43,7 @@ pub use journal_reads::JournalReads;
 pub use loopback_spellings::LOOPBACK_SPELLINGS;
 pub use memory_journal::MemoryJournal;
 pub use memory_secrets::{ChangeSecrets, MemorySecrets};
+pub use row_counter::RowCounter;
 
 pub use no_components::NoComponents;
 pub use pass_through::PassThrough;

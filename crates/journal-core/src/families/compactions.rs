@@ -8,8 +8,8 @@ use palyra_types::session::SessionRef;
 use palyra_types::{PrincipalId, Seq, SessionId, Timestamp};
 
 use crate::family::{
-    Family, FamilyCache, FamilyIndex, FamilyTable, FoldedEntry, IndexKey, KeyRange, LogView, RowId, RowStore,
-    RowsPerKey, ScanOrder, StoreFault, StoredRow, scan_rows,
+    Family, FamilyCache, FamilyIndex, FamilyTable, FoldedEntry, IndexKey, KeyRange, LogView, RowId,
+    RowLookup, RowStore, RowsPerKey, ScanOrder, StoreFault, StoredRow, load_row, scan_rows,
 };
 
 /// The family.
@@ -148,16 +148,30 @@ pub fn in_force(
     session: SessionRef,
     since: Option<Seq>,
 ) -> Result<Option<OrchestratorCompactionArtifactRecord>, StoreFault> {
-    let range = KeyRange::of_prefix(key(session));
-    let newest_first =
-        scan_rows::<CompactionFamily>(rows, OF_SESSION, range, ScanOrder::Descending, usize::MAX)?;
-    for (id, row) in newest_first.into_iter().filter(|(_, row)| row.reverted.is_none()) {
-        let record = logged(log, id, &row)?;
-        if record.is_usable(since) {
-            return Ok(Some(record));
+    // Nearly always the newest one is it, and a session can have thousands: few are looked at first.
+    let mut seen = 0;
+    loop {
+        let limit = (2 * seen).max(1);
+        let range = KeyRange::of_prefix(key(session));
+        let found = scan_rows::<CompactionFamily>(rows, OF_SESSION, range, ScanOrder::Descending, limit)?;
+        for (id, row) in found.iter().skip(seen) {
+            // One that ends before the reset: so do all older ones.
+            if since.is_some_and(|since| row.spans.iter().all(|span| span.last <= since)) {
+                return Ok(None);
+            }
+            if row.reverted.is_some() {
+                continue;
+            }
+            let record = logged(log, *id, row)?;
+            if record.is_usable(since) {
+                return Ok(Some(record));
+            }
         }
+        if found.len() < limit {
+            return Ok(None);
+        }
+        seen = found.len();
     }
-    Ok(None)
 }
 
 /// Returns a compaction of a session, also one that was reverted or erased.
@@ -170,10 +184,10 @@ pub fn record(
     session: SessionRef,
     seq: Seq,
 ) -> Result<Option<OrchestratorCompactionArtifactRecord>, StoreFault> {
-    let range = KeyRange::of_prefix(key(session));
-    let found = scan_rows::<CompactionFamily>(rows, OF_SESSION, range, ScanOrder::Ascending, usize::MAX)?;
-    let found = found.into_iter().find(|(id, _)| Seq::from(*id) == seq);
-    found.map(|(id, row)| logged(log, id, &row)).transpose()
+    let id = RowId::from(seq);
+    let Some(stored) = rows.get(CompactionFamily::TABLE, RowLookup::Id(id))? else { return Ok(None) };
+    let row = load_row::<CompactionFamily>(&stored)?;
+    if row.session == session { logged(log, id, &row).map(Some) } else { Ok(None) }
 }
 
 /// Returns the entries of the compactions that cover a run of a session, by its first entry.

@@ -1,6 +1,6 @@
 //! Summaries of older runs.
 
-use palyra_journal_core::families::compactions::{in_force, of_session};
+use palyra_journal_core::families::compactions::{in_force, of_session, record};
 use palyra_journal_core::families::entries_about_run;
 use palyra_journal_core::family::QueryFamilies;
 use palyra_ports::{AppendTape, NewEntry};
@@ -11,6 +11,8 @@ use palyra_types::event::{ContentDigest, SessionEvent};
 use palyra_types::session::SessionRef;
 use palyra_types::tool::Taints;
 use palyra_types::{PrincipalId, Redacted, RunId, Seq, SessionId, Timestamp};
+
+use crate::row_counter::RowCounter;
 
 use super::JournalFactory;
 use super::samples::{self, SampleRun, append};
@@ -94,6 +96,39 @@ pub async fn the_newest_compaction_holds_until_it_is_reverted_or_erased<F: Journ
         all.iter().map(|one| (one.seq, one.made.summary.expose().as_str(), one.reverted)).collect();
     assert_eq!(shown, [(first, "first", None), (second, "", None), (third, "third", Some(Timestamp(5)))]);
     assert_eq!(newest::<F>(&journal, theirs, None).await.as_deref(), Some("of the other"));
+}
+
+/// To find the compaction in force takes few rows, however many there are, reverted ones and those before a reset, too.
+pub async fn the_compaction_in_force_is_found_with_few_rows<F: JournalFactory>(factory: &F) {
+    const MADE: u64 = 300;
+    const ROWS_MAX: usize = 8;
+    let journal = factory.make();
+    let me = samples::principal(0);
+    let session = samples::session(me, 1);
+    let mut latest = Seq(0);
+    for number in 0..MADE {
+        let text = number.to_string();
+        latest = made::<F>(&journal, me, compaction(session.id, 100, 1_000 + number, &text)).await;
+    }
+    tell::<F>(&journal, me, SessionEvent::CompactionReverted(latest)).await;
+    for (since, expected) in [(None, Some("298")), (Some(Seq(99)), Some("298")), (Some(Seq(2_000)), None)] {
+        let reading = journal.query(move |rows, log| {
+            let mut counter = RowCounter::new(rows);
+            let found = in_force(&mut counter, log, session, since)?;
+            Ok((found.map(|record| record.made.summary.into_exposed()), counter.seen()))
+        });
+        let (found, rows) = reading.await.unwrap();
+        assert_eq!(found.as_deref(), expected);
+        assert!((1..=ROWS_MAX).contains(&rows), "{rows} rows");
+    }
+    let of_other = samples::session(samples::principal(1), 1);
+    for (asked, is_there) in [(session, true), (of_other, false)] {
+        let reading = journal.query(move |rows, log| {
+            let mut counter = RowCounter::new(rows);
+            Ok((record(&mut counter, log, asked, latest)?.is_some(), counter.seen()))
+        });
+        assert_eq!(reading.await.unwrap(), (is_there, 1));
+    }
 }
 
 /// A compaction is erased with each run that it covers, also where it is of another session of the same principal.

@@ -5,15 +5,10 @@ use std::sync::{Arc, Mutex};
 
 use futures::future::{BoxFuture, join_all};
 use palyra_journal_core::families::queued_tasks;
-use palyra_journal_core::family::{
-    FamilyTable, QueryFamilies, ReadFamilies, RowId, RowLookup, RowScan, RowStore, RowWrite, ScannedRow,
-    Snapshot, SnapshotQuery, StoreFault, StoredRow,
-};
+use palyra_journal_core::family::{QueryFamilies, ReadFamilies, Snapshot, SnapshotQuery};
 use palyra_ports::ReadError;
 use palyra_queue::WORKERS_MAX;
-use palyra_testkit::{FakeClock, MemoryJournal};
-use palyra_types::Seq;
-use palyra_types::proof::SeqRange;
+use palyra_testkit::{FakeClock, MemoryJournal, RowCounter};
 use palyra_types::queued_task::{TaskKind, TaskStage};
 
 use super::super::*;
@@ -32,53 +27,13 @@ struct CountedRows {
     rows_max: Arc<AtomicUsize>,
 }
 
-struct RowCounter<'a> {
-    rows: &'a mut dyn RowStore,
-    seen: usize,
-}
-
-impl RowStore for RowCounter<'_> {
-    fn get(
-        &mut self,
-        table: &'static FamilyTable,
-        lookup: RowLookup<'_>,
-    ) -> Result<Option<StoredRow>, StoreFault> {
-        self.seen += 1;
-        self.rows.get(table, lookup)
-    }
-
-    fn scan(&mut self, table: &'static FamilyTable, scan: &RowScan) -> Result<Vec<ScannedRow>, StoreFault> {
-        let found = self.rows.scan(table, scan)?;
-        self.seen += found.len();
-        Ok(found)
-    }
-
-    fn sourced(
-        &mut self,
-        table: &'static FamilyTable,
-        column: usize,
-        range: SeqRange,
-    ) -> Result<Vec<(RowId, Seq)>, StoreFault> {
-        self.rows.sourced(table, column, range)
-    }
-
-    fn write(
-        &mut self,
-        table: &'static FamilyTable,
-        id: RowId,
-        write: RowWrite<'_>,
-    ) -> Result<(), StoreFault> {
-        self.rows.write(table, id, write)
-    }
-}
-
 impl ReadFamilies for CountedRows {
     fn run_query(&self, query: SnapshotQuery) -> BoxFuture<'static, Result<(), ReadError>> {
         let rows_max = Arc::clone(&self.rows_max);
         self.journal.run_query(Box::new(move |snapshot| {
-            let mut counter = RowCounter { rows: snapshot.rows, seen: 0 };
+            let mut counter = RowCounter::new(snapshot.rows);
             let done = query(Snapshot { rows: &mut counter, log: snapshot.log });
-            rows_max.fetch_max(counter.seen, Ordering::SeqCst);
+            rows_max.fetch_max(counter.seen(), Ordering::SeqCst);
             done
         }))
     }
