@@ -15,7 +15,7 @@ pub(super) fn sign(model: &str, thought: &str) -> String {
     format!("EqQB{:016x}+/{:016x}==", half(1), half(2))
 }
 
-/// Returns what stands for an encrypted text: as long and as random as the vendors' tokens, which begin with these letters.
+/// Returns a token in the place of an encrypted text: as long and as random as the vendors' tokens, which begin with these letters.
 pub(super) fn token(model: &str, text: &str) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     const GROUPS: u64 = 40;

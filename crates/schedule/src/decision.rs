@@ -1,4 +1,4 @@
-//! What a schedule does at a time: which occurrences run, which are skipped and why, and when to look again.
+//! What a schedule does at a time: which occurrences run, which are skipped and why, and when there is something to decide next.
 //!
 //! Decides only. The caller records the events in one append, then performs the effects; after a crash in between, the fold
 //! of what was recorded makes the same decision or knows the occurrence as running.

@@ -160,7 +160,7 @@ impl PlannedTimes {
     }
 }
 
-/// Reads a local time; one with an offset is an instant, which tells both times of an overlap apart.
+/// Reads a local time; one with an offset is an instant, which names one of the two times of an overlap.
 fn local_instant(text: &str, zone: &TimeZone) -> Option<Instant> {
     if let Ok(instant) = text.parse::<Instant>() {
         return Some(instant);

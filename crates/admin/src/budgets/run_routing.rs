@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 use palyra_governance::{
     ModelCandidate, ModelCapability, ModelHealth, ModelPreference, PassOverReason, PassedOverModel,
-    PlannedModel, PriceCatalogue, RoutingRequest, UsageRoutingPlan,
+    PriceCatalogue, RoutingRequest, UsageRoutingPlan,
 };
 use palyra_types::Attempt;
 use palyra_types::budget::RequestSize;
@@ -81,7 +81,7 @@ pub struct RoutingInputs<'a> {
 
 /// What came of looking at one model.
 enum CandidateVerdict<R> {
-    Chosen(R, ReservedRequest, PlannedModel),
+    Chosen(R, ReservedRequest, Vec<RoutingReason>),
     TooSmall,
     Stopped(StoppedRequest, Vec<PassOverReason>),
 }
@@ -107,8 +107,8 @@ impl RunBudget {
                 continue;
             }
             match self.look_at(inputs, candidate, &mut make) {
-                CandidateVerdict::Chosen(request, reserved, chosen) => {
-                    let reasons = chain.reasons_of(&chosen);
+                CandidateVerdict::Chosen(request, reserved, reasons) => {
+                    let reasons = chain.reasons_of(&reasons);
                     return RoutedRequest::Ready { request, reserved, routing: routing(reasons, &passed) };
                 }
                 CandidateVerdict::TooSmall => passed.push(too_small(candidate)),
@@ -138,11 +138,11 @@ impl RunBudget {
         for candidate in unable {
             let able = ModelCandidate { health: ModelHealth::Healthy, ..(*candidate).clone() };
             match self.look_at(inputs, &able, make) {
-                CandidateVerdict::Chosen(request, reserved, chosen) => {
+                CandidateVerdict::Chosen(request, reserved, reasons) => {
                     let others: Vec<_> =
-                        passed.iter().filter(|passed| passed.model != chosen.model).cloned().collect();
+                        passed.iter().filter(|passed| passed.model != able.model).cloned().collect();
                     let first = std::iter::once(RoutingReason::LastResort);
-                    let reasons = first.chain(chosen.reasons.into_iter().skip(1)).collect();
+                    let reasons = first.chain(reasons.into_iter().skip(1)).collect();
                     return RoutedRequest::Ready { request, reserved, routing: routing(reasons, &others) };
                 }
                 CandidateVerdict::TooSmall => {}
@@ -186,13 +186,8 @@ impl RunBudget {
         match (reserved, plan.choices.into_iter().next()) {
             (Ok(reserved), chosen) => {
                 // Going on once raises limits that are in the way of the plan.
-                let mut chosen = chosen.unwrap_or_else(|| unplanned(&candidate, &asked));
-                if reserved.output_tokens_max.is_some() {
-                    let none = |reason: &&mut RoutingReason| **reason == RoutingReason::NoBudget;
-                    let none = chosen.reasons.iter_mut().filter(none);
-                    none.for_each(|reason| *reason = RoutingReason::WithinBudgets);
-                }
-                CandidateVerdict::Chosen(request, reserved, chosen)
+                let reasons = chosen.map_or_else(|| raised(&candidate), |chosen| chosen.reasons);
+                CandidateVerdict::Chosen(request, reserved, reasons)
             }
             (Err(stopped), _) => {
                 let passed = plan.passed_over.into_iter().next();
@@ -224,24 +219,20 @@ impl RoutingChain {
     }
 
     /// Returns why a model was chosen: it was looked at alone, but is not the only one.
-    fn reasons_of(&self, chosen: &PlannedModel) -> Vec<RoutingReason> {
+    fn reasons_of(&self, reasons: &[RoutingReason]) -> Vec<RoutingReason> {
         let several = self.candidates.len() > 1;
         let of = |reason: &RoutingReason| {
             let by_order = several && *reason == RoutingReason::OnlyChoice;
             if by_order { RoutingReason::ConfiguredOrder } else { *reason }
         };
-        chosen.reasons.iter().map(of).collect()
+        reasons.iter().map(of).collect()
     }
 }
 
-fn unplanned(candidate: &ModelCandidate, asked: &RoutingRequest) -> PlannedModel {
-    let plan = UsageRoutingPlan::make(asked, std::slice::from_ref(candidate), &[]);
-    plan.choices.into_iter().next().unwrap_or_else(|| PlannedModel {
-        model: candidate.model.clone(),
-        price: candidate.price,
-        amount: palyra_types::budget::UsageAmount::ZERO,
-        reasons: vec![RoutingReason::OnlyChoice],
-    })
+/// Returns why a model is asked whose limits were raised for this request.
+fn raised(candidate: &ModelCandidate) -> Vec<RoutingReason> {
+    let unpriced = candidate.price.is_none().then_some(RoutingReason::Unpriced);
+    [RoutingReason::OnlyChoice].into_iter().chain(unpriced).chain([RoutingReason::WithinBudgets]).collect()
 }
 
 fn too_small(candidate: &ModelCandidate) -> PassedOverModel {

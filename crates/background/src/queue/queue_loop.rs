@@ -160,9 +160,6 @@ impl QueueLoop {
             };
             answers.push((reply_tx, answer));
         }
-        // A worker is asked to stop while that is being recorded.
-        let cancels = |entry: &&TaskEntry| matches!(entry.event, TaskEvent::CancelRequested { .. });
-        batch.entries.iter().filter(cancels).for_each(|entry| self.workers.stop(entry.event.task()));
         let recorded = if batch.entries.is_empty() {
             Ok(())
         } else {
@@ -171,6 +168,9 @@ impl QueueLoop {
         if recorded.is_ok() {
             for entry in &batch.entries {
                 self.workers.recorded(&entry.event, now);
+                if matches!(entry.event, TaskEvent::CancelRequested { .. }) {
+                    self.workers.stop(entry.event.task());
+                }
             }
             self.open = Some(batch.open);
         }

@@ -145,6 +145,20 @@ async fn run_now_does_not_wait_for_the_time_and_a_cancelled_task_never_begins() 
 }
 
 #[tokio::test]
+async fn a_cancel_that_is_not_recorded_stops_no_worker() {
+    let rig = Rig::start();
+    rig.script(REPEATED, [Script::UntilStopped]);
+    let task = rig.enqueue(new_task(REPEATED, 1)).await.task;
+    rig.begun_is(1).await;
+    rig.journal.fail_next(AppendError::DiskFull);
+    rig.queue.act(actor(), PersonAct::Cancel, task).await.unwrap_err();
+    rig.quiet().await;
+    assert_eq!((rig.begun(), rig.stage(task).await), (1, TaskStage::Leased));
+    rig.queue.act(actor(), PersonAct::Cancel, task).await.unwrap();
+    rig.stage_is(task, TaskStage::Cancelled).await;
+}
+
+#[tokio::test]
 async fn a_drain_stops_workers_and_the_next_start_goes_on() {
     let rig = Rig::start();
     rig.script(REPEATED, [Script::UntilStopped]);

@@ -160,7 +160,7 @@ fn walk(chain: &Chain, origin: Origin) -> Vec<(Value, bool)> {
     let (item, is_asked) = chain.remembers("reader", words, before, text);
     assert_eq!(item["text"].as_str().unwrap().contains("CALL"), origin == Origin::Page);
     links.push((item["taints"].clone(), is_asked));
-    // Another conversation has read nothing so far, and comes to need a summary later.
+    // Another conversation has read nothing so far, and needs a summary later.
     for number in 0..2 {
         let words = format!("{} {}", "Plain words of another talk. ".repeat(60), "again ".repeat(number));
         home.palyra(&["run", "--session", "clean", &words]).expect(0);
