@@ -64,13 +64,13 @@ impl BudgetStep {
     }
 
     /// Plans which of several models serves a request, under the accounts of the path. A step that was begun to go on once
-    /// raises limits, so they do not matter.
+    /// may raise limits that leave no choice here.
     #[must_use]
     pub fn plan(&mut self, request: &RoutingRequest, candidates: &[ModelCandidate]) -> UsageRoutingPlan {
         let mut book = self.book.book();
         let path = match self.hold {
-            OrderHold::None | OrderHold::Alone(_) => Vec::new(),
-            OrderHold::Shared(_) => self.path_in(&mut book, request.id),
+            OrderHold::None => Vec::new(),
+            OrderHold::Shared(_) | OrderHold::Alone(_) => self.path_in(&mut book, request.id),
         };
         let places: Vec<_> = path.iter().map(PlacedAccount::place).collect();
         UsageRoutingPlan::make(request, candidates, &places)
