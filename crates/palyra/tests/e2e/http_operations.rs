@@ -4,6 +4,9 @@ use std::collections::BTreeSet;
 use std::io::BufRead;
 use std::path::Path;
 use std::process::Command;
+use std::sync::Mutex;
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
 
 use palyra_model_server::{Behaviour, Reply};
 use rustix::process::{Signal, kill_process};
@@ -28,9 +31,20 @@ const NEVER_BY_TOKEN: [&str; 8] = [
     "POST /api/v1/shutdown",
 ];
 
-/// A model that calls the tool that an input names as JSON, and answers every other input.
-fn model() -> Behaviour {
-    Behaviour::by(|body| {
+/// What the inputs of a session that fills its window are made of.
+const WIDE: &str = "the wide harbour ";
+
+/// A model that calls the tool that an input names as JSON, and answers every other input. It never sums up a session that
+/// fills its window, and says when it is asked to.
+fn model() -> (Behaviour, Receiver<()>) {
+    let (asked, summaries) = channel();
+    let asked = Mutex::new(asked);
+    let behaviour = Behaviour::by(move |body| {
+        let of = |at: usize| body["messages"][at]["content"].as_str().unwrap_or_default();
+        if of(0).contains("sum up the older part") && body.to_string().contains(WIDE) {
+            asked.lock().unwrap().send(()).ok();
+            return Reply::silent();
+        }
         let last = body["messages"].as_array().and_then(|messages| messages.last());
         let text = last.filter(|last| last["role"] == "user").and_then(|last| last["content"].as_str());
         let call: Option<Value> = text.and_then(|text| serde_json::from_str(text).ok());
@@ -38,7 +52,8 @@ fn model() -> Behaviour {
             Some((tool, arguments)) => Reply::empty().call(tool, &arguments.to_string()),
             None => Reply::text("So it is."),
         }
-    })
+    });
+    (behaviour, summaries)
 }
 
 /// A daemon with an owner's token, and the operations that were reached.
@@ -48,14 +63,16 @@ struct Operations {
     port: u16,
     /// A server of models that can be added.
     model_url: String,
+    /// Says when a summary that never comes is asked for.
+    summaries: Receiver<()>,
     reached: BTreeSet<String>,
 }
 
 impl Operations {
-    fn start(home: Home, model_url: String) -> Self {
+    fn start(home: Home, model_url: String, summaries: Receiver<()>) -> Self {
         let made = home.palyra(&["admin", "tokens", "create", "user:local", "--role", "owner"]).expect(0);
         let port = port(&home);
-        Self { token: made.out.trim().to_owned(), port, home, model_url, reached: BTreeSet::new() }
+        Self { token: made.out.trim().to_owned(), port, home, model_url, summaries, reached: BTreeSet::new() }
     }
 
     /// Calls an operation with a fresh confirmation; `filled` is its line with the parameters in it.
@@ -122,6 +139,7 @@ impl Operations {
         self.plain("POST /api/v1/sessions", &json!({ "session": { "session_key": "lantern" } }));
         self.of("GET /api/v1/sessions/{session_id}/tape", &session, &Value::Null);
         self.of("POST /api/v1/sessions/{session_id}/rename", &session, &json!({ "label": "harbour" }));
+        self.of("POST /api/v1/sessions/{session_id}/recall", &session, &json!({ "recall": "off" }));
         self.of("POST /api/v1/sessions/{session_id}/archive", &session, &json!({}));
         self.of("POST /api/v1/sessions/{session_id}/restore", &session, &json!({}));
         self.of("POST /api/v1/sessions/{session_id}/cleanup", &session, &json!({}));
@@ -281,6 +299,23 @@ impl Operations {
         self.call(&format!("POST {of_session}/{{compaction}}/revert"), &line, &json!({}));
     }
 
+    /// Fills the window of a session, so that a task sums it up; returns the task while a worker is at it.
+    fn task_at_work(&mut self) -> String {
+        let body = json!({ "input": WIDE.repeat(1_500), "session": { "session_key": "wide" } });
+        for _ in 0..6 {
+            let opened = self.plain("POST /api/v1/runs", &body)["opened"].clone();
+            self.home.palyra(&["runs", "wait", opened["run_id"].as_str().unwrap()]).expect(0);
+        }
+        self.summaries.recv_timeout(Duration::from_secs(30)).unwrap();
+        let tasks = self.plain("GET /api/v1/queued-tasks", &Value::Null);
+        tasks["tasks"][0]["task_id"].as_str().unwrap_or_else(|| panic!("{tasks}")).to_owned()
+    }
+
+    fn queued_tasks(&mut self) {
+        let task = self.task_at_work();
+        self.of("POST /api/v1/queued-tasks/{task_id}/change", &task, &json!({ "change": "cancel" }));
+    }
+
     fn agents(&mut self) {
         let profile = json!({ "name": "reviewer", "instructions": "Change nothing." });
         let made = self.plain("POST /api/v1/agents", &json!({ "profile": profile }))["agent"].clone();
@@ -374,9 +409,10 @@ fn listed() -> BTreeSet<String> {
 #[test]
 fn every_operation_is_reached_and_what_no_token_may_is_refused() {
     let runtime = runtime();
-    let server = serve(&runtime, model());
+    let (behaviour, summaries) = model();
+    let server = serve(&runtime, behaviour);
     let home = home_with(&server).with("PALYRA__HTTP__LISTEN", "127.0.0.1:0");
-    let mut operations = Operations::start(home, server.base_url());
+    let mut operations = Operations::start(home, server.base_url(), summaries);
     let run = operations.runs_and_sessions();
     operations.approvals();
     operations.effects();
@@ -385,6 +421,7 @@ fn every_operation_is_reached_and_what_no_token_may_is_refused() {
     operations.memory_and_references();
     operations.budgets();
     operations.compactions();
+    operations.queued_tasks();
     operations.tools_and_policy();
     operations.journal(&run);
     operations.rest();
@@ -434,7 +471,7 @@ fn nothing_broke(schemathesis: &mut Command) {
 #[test]
 fn no_request_from_the_document_breaks_an_operation() {
     let runtime = runtime();
-    let server = serve(&runtime, model());
+    let server = serve(&runtime, model().0);
     let home = home_with(&server).with("PALYRA__HTTP__LISTEN", "127.0.0.1:0");
     let made = home.palyra(&["admin", "tokens", "create", "user:member", "--role", "member"]).expect(0);
     let port = port(&home);
@@ -466,6 +503,7 @@ impl Operations {
             self.changes_of_skills(),
             self.changes_of_components(),
             self.changes_of_secrets(),
+            self.changes_of_tasks(),
             self.changes_of_budgets(),
             self.other_changes(),
         ];
@@ -509,6 +547,13 @@ impl Operations {
             "POST /api/v1/budgets": { "body": budget("new") },
             "POST /api/v1/budgets/{name}/remove": { "path": { "name": "spare" }, "body": {} },
             "POST /api/v1/budgets/{name}/top-up": { "path": { "name": "kept" }, "body": amount },
+        })
+    }
+
+    fn changes_of_tasks(&mut self) -> Value {
+        let task = json!({ "task_id": self.task_at_work() });
+        json!({
+            "POST /api/v1/queued-tasks/{task_id}/change": { "path": task, "body": { "change": "cancel" } },
         })
     }
 
@@ -597,9 +642,10 @@ impl Operations {
 #[test]
 fn no_confirmed_request_from_the_document_breaks_a_change_of_the_owner() {
     let runtime = runtime();
-    let server = serve(&runtime, model());
+    let (behaviour, summaries) = model();
+    let server = serve(&runtime, behaviour);
     let home = home_with(&server).with("PALYRA__HTTP__LISTEN", "127.0.0.1:0");
-    let mut operations = Operations::start(home, server.base_url());
+    let mut operations = Operations::start(home, server.base_url(), summaries);
     let changes = operations.working_changes();
     let names: BTreeSet<String> = changes.keys().cloned().collect();
     assert_eq!(names, confirmed());
