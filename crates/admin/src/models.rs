@@ -23,7 +23,7 @@ use crate::error::AdminError;
 use crate::image_test::ImageSupport;
 use embeddings::EmbeddingSlots;
 
-pub use candidates::{candidates, chain};
+pub use candidates::{candidates, chain, in_order};
 
 /// How long a test of a model may take.
 const TEST_SPAN_MAX: Duration = Duration::from_secs(60);

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use palyra_governance::ModelPreference;
 use palyra_journal::PayloadSealing;
 use palyra_ports::EmbeddingModelName;
 use palyra_types::run::RunLimits;
@@ -216,6 +217,12 @@ impl Config {
     #[must_use]
     pub fn fallback_models(&self) -> &[String] {
         self.list("model.fallbacks")
+    }
+
+    /// Returns which of the default model and its fallbacks a run asks first.
+    #[must_use]
+    pub fn model_order(&self) -> ModelPreference {
+        ModelPreference::of(self.text("model.order")).unwrap_or(ModelPreference::ConfiguredOrder)
     }
 
     /// Returns whether a request that budgets do not allow goes to the next fallback that they allow.

@@ -5,6 +5,7 @@
 //! that may wait for the disk, and by requests only.
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
 
 use futures::future::BoxFuture;
 use futures::stream::BoxStream;
@@ -82,6 +83,10 @@ impl ModelProvider for KeylessProvider {
 
     fn why_unusable(&self) -> Option<String> {
         self.search.connected.get().is_none().then(|| self.search.note().clone())
+    }
+
+    fn first_token(&self, model: &ModelName) -> Option<Duration> {
+        self.known().first_token(model)
     }
 
     fn note_images_seen(&self, model: &ModelName) {

@@ -123,6 +123,7 @@ pub(crate) fn snapshot(config: &Config, prices: &PublishedPrices) -> GatewayRunt
         } else {
             OverBudgetModel::Stops
         },
+        model_order: config.model_order(),
         ..GatewayRuntimeConfigSnapshot::default()
     }
 }

@@ -44,7 +44,7 @@ pub use path_account::{PathAccount, SoftLimitWarning};
 pub use path_decision::{
     AccountChange, BudgetStop, PathDecision, PathReservation, StopAction, decide_reservation, reserve_once,
 };
-pub use routing::{PassedOverModel, PlannedModel, RoutingRequest, UsageRoutingPlan};
+pub use routing::{PassedOverModel, PlannedModel, RoutingRequest, UsageRoutingPlan, sort_by_preference};
 pub use routing_reason::{ModelPreference, PassOverReason};
 pub use settlement::{AnswerProgress, CHARGE_MULTIPLE_MAX, RequestOutcome, ReservationEnd};
 pub use time_window::SpanAt;

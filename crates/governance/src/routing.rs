@@ -92,7 +92,7 @@ impl UsageRoutingPlan {
             }
         }
         // The sort is stable, so the configured order decides between equals.
-        fitting.sort_by_key(|candidate| place(request, candidate));
+        fitting.sort_by_key(|candidate| place(request.preference, request.size, candidate));
         let by_order = if fitting.len() == 1 { RoutingReason::OnlyChoice } else { request.preference.into() };
         let by_budget = if path.is_empty() { RoutingReason::NoBudget } else { RoutingReason::WithinBudgets };
         let choices: Vec<PlannedModel> =
@@ -174,7 +174,16 @@ fn over_budget(hit: &LimitHit) -> PassOverReason {
     }
 }
 
-/// The place of a model: healthy ones first, then by preference; unknown values are last. In the configured order a degraded
+/// Sorts models by a preference, for requests of a size; the order of equals stays.
+pub fn sort_by_preference(
+    candidates: &mut [ModelCandidate],
+    preference: ModelPreference,
+    size: RequestSize,
+) {
+    candidates.sort_by_key(|candidate| place(preference, size, candidate));
+}
+
+/// The place of a model: healthy ones first, then by preference. In the configured order a degraded
 /// model keeps its place, because no request would find out that it has recovered otherwise.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct ModelPlace {
@@ -182,15 +191,16 @@ struct ModelPlace {
     preferred: u128,
 }
 
-fn place(request: &RoutingRequest, candidate: &ModelCandidate) -> ModelPlace {
-    let preferred = match request.preference {
+fn place(preference: ModelPreference, size: RequestSize, candidate: &ModelCandidate) -> ModelPlace {
+    let preferred = match preference {
         ModelPreference::ConfiguredOrder => 0,
         ModelPreference::Cheapest => {
-            candidate.price.map_or(u128::MAX, |quote| u128::from(quote.prices.most_for(request.size).0))
+            candidate.price.map_or(u128::MAX, |quote| u128::from(quote.prices.most_for(size).0))
         }
-        ModelPreference::Fastest => candidate.first_token.map_or(u128::MAX, |span| span.as_micros()),
+        // One that nothing is known of is asked, so that it is measured.
+        ModelPreference::Fastest => candidate.first_token.map_or(0, |span| span.as_micros()),
     };
-    let by_health = request.preference != ModelPreference::ConfiguredOrder;
+    let by_health = preference != ModelPreference::ConfiguredOrder;
     ModelPlace { degraded: by_health && candidate.health != ModelHealth::Healthy, preferred }
 }
 

@@ -19,7 +19,7 @@ pub enum ModelPreference {
     ConfiguredOrder,
     /// The one whose reservation is the cheapest; models without a price are last.
     Cheapest,
-    /// The one that usually begins to answer first; unknown ones are last.
+    /// The one that usually begins to answer first; those that were not measured lately are before all others.
     Fastest,
 }
 

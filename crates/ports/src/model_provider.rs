@@ -30,6 +30,12 @@ pub trait ModelProvider: Send + Sync {
         ProviderHealth::Healthy
     }
 
+    /// Returns how long a model takes to its first words, on an average of the latest requests; `None` when none measured
+    /// it lately.
+    fn first_token(&self, _model: &ModelName) -> Option<Duration> {
+        None
+    }
+
     /// Takes note that a test has shown that a model sees images. What a configuration says comes first.
     fn note_images_seen(&self, _model: &ModelName) {}
 

@@ -9,6 +9,7 @@ pub mod limits;
 pub(crate) mod circuit_breaker;
 
 mod fails_fast;
+mod first_token_times;
 mod leased;
 mod watched;
 

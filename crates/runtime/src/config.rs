@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use palyra_admin::budgets::OverBudgetModel;
-use palyra_governance::PriceCatalogue;
+use palyra_governance::{ModelPreference, PriceCatalogue};
 use palyra_types::run::RunLimits;
 
 pub use palyra_ports::read_tape::MAX_TAPE_ENTRIES_PER_RESPONSE;
@@ -32,6 +32,8 @@ pub struct GatewayRuntimeConfigSnapshot {
     pub compacts: bool,
     /// What follows when the request to a model is not within budgets, and its chain has other models.
     pub over_budget: OverBudgetModel,
+    /// Which of the configured models a run asks first.
+    pub model_order: ModelPreference,
     /// Silence on a stream after which a heartbeat is sent.
     pub heartbeat: Duration,
 }
@@ -55,6 +57,7 @@ impl Default for GatewayRuntimeConfigSnapshot {
             prices: None,
             compacts: false,
             over_budget: OverBudgetModel::Stops,
+            model_order: ModelPreference::ConfiguredOrder,
             heartbeat: Duration::from_secs(10),
         }
     }

@@ -29,6 +29,8 @@ pub struct RoutingChain {
     pub needs: BTreeSet<ModelCapability>,
     /// What follows when the request to a model is not within budgets.
     pub over_budget: OverBudgetModel,
+    /// What their order is made by.
+    pub preference: ModelPreference,
 }
 
 /// What follows when the request to a model is not within budgets.
@@ -223,7 +225,7 @@ impl RoutingChain {
         let several = self.candidates.len() > 1;
         let of = |reason: &RoutingReason| {
             let by_order = several && *reason == RoutingReason::OnlyChoice;
-            if by_order { RoutingReason::ConfiguredOrder } else { *reason }
+            if by_order { self.preference.into() } else { *reason }
         };
         reasons.iter().map(of).collect()
     }

@@ -5,11 +5,18 @@
 
 use std::collections::BTreeSet;
 
-use palyra_governance::{ModelCandidate, ModelCapability, ModelHealth, PAUSE_WAITED_FOR_MAX};
+use palyra_governance::{
+    ModelCandidate, ModelCapability, ModelHealth, ModelPreference, PAUSE_WAITED_FOR_MAX, PriceCatalogue,
+    sort_by_preference,
+};
 use palyra_ports::model_directory::ModelDirectory;
 use palyra_ports::{ModelCapabilities, ProviderHealth};
 use palyra_types::Timestamp;
+use palyra_types::budget::RequestSize;
 use palyra_types::model::ModelRef;
+
+/// The request by which prices are compared before there is one.
+const USUAL_SIZE: RequestSize = RequestSize { input_tokens: 8_000, output_tokens_max: 1_000 };
 
 /// Returns the configured ones of these models as candidates, in order, without prices.
 #[must_use]
@@ -32,6 +39,24 @@ pub fn chain(directory: &ModelDirectory, models: &[ModelRef], now: Timestamp) ->
     models.iter().map(|model| candidate(directory, model, now).unwrap_or_else(|| unknown(model))).collect()
 }
 
+/// Returns the models of a run's chain in the order in which they are asked, by a preference: those that fail at present are
+/// last, and prices are compared for a request of usual size.
+#[must_use]
+pub fn in_order(
+    directory: &ModelDirectory,
+    models: &[ModelRef],
+    preference: ModelPreference,
+    catalogue: Option<&PriceCatalogue>,
+    now: Timestamp,
+) -> Vec<ModelRef> {
+    let mut candidates = chain(directory, models, now);
+    for candidate in &mut candidates {
+        candidate.price = catalogue.and_then(|catalogue| catalogue.price_at(&candidate.model, now));
+    }
+    sort_by_preference(&mut candidates, preference, USUAL_SIZE);
+    candidates.into_iter().map(|candidate| candidate.model).collect()
+}
+
 /// Returns a model as a candidate without a price; `None` when its provider is not configured.
 fn candidate(directory: &ModelDirectory, model: &ModelRef, now: Timestamp) -> Option<ModelCandidate> {
     let provider = directory.provider(model)?;
@@ -41,7 +66,7 @@ fn candidate(directory: &ModelDirectory, model: &ModelRef, now: Timestamp) -> Op
         capabilities: capabilities(info.capabilities),
         context_tokens_max: Some(info.context_tokens),
         health: health(provider.health(), now),
-        first_token: None,
+        first_token: provider.first_token(&model.model),
         price: None,
     })
 }

@@ -289,6 +289,13 @@ pub const SETTINGS: &[SettingSpec] = &[
         "Whether a request that budgets do not allow goes to the next one of model.fallbacks that they allow, before the run \
          waits or ends (docs/budgets.md).",
     ),
+    setting(
+        "model.order",
+        SettingType::Choice { of: MODEL_ORDERS },
+        UnsetValue::Text(MODEL_ORDERS[0]),
+        "Which of the default model and its fallbacks a run asks first that names no model: as configured, the cheapest by \
+         prices.file, or the one that lately began to answer first (docs/model-failures.md).",
+    ),
     tools(
         "policy.always_allow",
         "Tools whose calls run without asking where policy would ask, unless the call is critical.",
@@ -315,6 +322,9 @@ pub const SETTINGS: &[SettingSpec] = &[
 
 /// Where a provider's API may begin, as TOML.
 pub(super) const BASE_URL_EXAMPLE: &str = "\"https://api.openai.com/v1\"";
+
+/// The orders of models, as [`palyra_governance::ModelPreference`] names them.
+const MODEL_ORDERS: &[&str] = &["configured_order", "cheapest", "fastest"];
 
 /// The wire formats of providers.
 pub(super) const FORMATS: &[&str] = &["openai_chat", "openai_responses", "anthropic_messages"];

@@ -12,6 +12,7 @@ use palyra_types::model::{
 };
 
 use super::circuit_breaker::CircuitBreaker;
+use super::watched::ProviderSigns;
 
 /// The shortest pause that is asked for: a probe that is on its way needs a while.
 const PAUSE_MIN: Duration = Duration::from_secs(1);
@@ -19,7 +20,7 @@ const PAUSE_MIN: Duration = Duration::from_secs(1);
 /// The decorator; the breaker is moved by another one.
 pub(super) struct FailsFast {
     inner: Arc<dyn ModelProvider>,
-    breaker: Arc<Mutex<CircuitBreaker>>,
+    signs: ProviderSigns,
     clock: Arc<dyn Clock>,
 }
 
@@ -27,10 +28,10 @@ impl FailsFast {
     /// Wraps a provider.
     pub(super) fn new(
         inner: Arc<dyn ModelProvider>,
-        breaker: Arc<Mutex<CircuitBreaker>>,
+        signs: ProviderSigns,
         clock: Arc<dyn Clock>,
     ) -> Self {
-        Self { inner, breaker, clock }
+        Self { inner, signs, clock }
     }
 }
 
@@ -48,11 +49,16 @@ impl ModelProvider for FailsFast {
     }
 
     fn health(&self) -> ProviderHealth {
-        self.breaker.lock().unwrap_or_else(PoisonError::into_inner).health(self.clock.boot())
+        self.signs.breaker.lock().unwrap_or_else(PoisonError::into_inner).health(self.clock.boot())
+    }
+
+    fn first_token(&self, model: &ModelName) -> Option<Duration> {
+        let times = self.signs.first_tokens.lock().unwrap_or_else(PoisonError::into_inner);
+        times.known(model, self.clock.boot())
     }
 
     fn end_pause(&self) {
-        self.breaker.lock().unwrap_or_else(PoisonError::into_inner).end_pause(self.clock.boot());
+        self.signs.breaker.lock().unwrap_or_else(PoisonError::into_inner).end_pause(self.clock.boot());
         self.inner.end_pause();
     }
 
@@ -61,7 +67,7 @@ impl ModelProvider for FailsFast {
     }
 
     fn stream(&self, request: Arc<ModelRequest>) -> BoxStream<'static, Result<ModelPiece, ModelFailure>> {
-        let (inner, breaker, clock) = (self.inner.clone(), self.breaker.clone(), self.clock.clone());
+        let (inner, breaker, clock) = (self.inner.clone(), self.signs.breaker.clone(), self.clock.clone());
         // Judged at the first poll, as everything that a request does.
         let judged = async move {
             match refused(&inner.name(), &breaker, &*clock) {
@@ -78,7 +84,7 @@ impl ModelProvider for FailsFast {
         request: EmbeddingRequest,
     ) -> BoxFuture<'static, Result<TextEmbeddings, ModelFailure>> {
         let inner = Arc::clone(&self.inner);
-        let breaker = Arc::clone(&self.breaker);
+        let breaker = Arc::clone(&self.signs.breaker);
         let clock = Arc::clone(&self.clock);
         let model = model.clone();
         async move {

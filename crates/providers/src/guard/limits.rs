@@ -7,8 +7,9 @@ use palyra_ports::{Clock, ModelProvider};
 
 use super::circuit_breaker::CircuitBreaker;
 use super::fails_fast::FailsFast;
+use super::first_token_times::FirstTokenTimes;
 use super::leased::LeasedProvider;
-use super::watched::WatchedProvider;
+use super::watched::{ProviderSigns, WatchedProvider};
 
 /// Requests one provider is sent at once, unless its configuration says otherwise.
 pub const PARALLEL_REQUESTS_MAX: usize = 8;
@@ -58,8 +59,11 @@ pub fn guarded(
     clock: Arc<dyn Clock>,
 ) -> Arc<dyn ModelProvider> {
     let breaker = Arc::new(Mutex::new(CircuitBreaker::new(limits.failures_max, limits.open_span)));
-    let watched = WatchedProvider::new(provider, breaker.clone(), clock.clone());
+    let first_tokens = Arc::new(Mutex::new(FirstTokenTimes::default()));
+    let signs = ProviderSigns { breaker: breaker.clone(), first_tokens: first_tokens.clone() };
+    let watched = WatchedProvider::new(provider, signs, clock.clone());
     let leased =
         LeasedProvider::new(Arc::new(watched), limits.parallel_requests_max, limits.waiting_requests_max);
-    Arc::new(FailsFast::new(Arc::new(leased), breaker, clock))
+    let signs = ProviderSigns { breaker, first_tokens };
+    Arc::new(FailsFast::new(Arc::new(leased), signs, clock))
 }

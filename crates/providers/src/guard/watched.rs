@@ -8,17 +8,28 @@ use futures::future::BoxFuture;
 use futures::stream::{self, BoxStream};
 use futures::{FutureExt, StreamExt};
 use palyra_ports::{Clock, EmbeddingRequest, ModelInfo, ModelProvider, ProviderHealth, TextEmbeddings};
+use palyra_types::BootTime;
 use palyra_types::model::{ModelFailure, ModelName, ModelPiece, ModelRequest, ProviderName};
 
 use super::circuit_breaker::{BreakerTicket, CircuitBreaker, HealthSign};
 use super::fails_fast::left_alone;
+use super::first_token_times::FirstTokenTimes;
 
 type PieceStream = BoxStream<'static, Result<ModelPiece, ModelFailure>>;
+
+/// What the requests of a provider say of it.
+#[derive(Clone)]
+pub(super) struct ProviderSigns {
+    /// Whether it is asked at all.
+    pub(super) breaker: Arc<Mutex<CircuitBreaker>>,
+    /// How long its models take to their first words.
+    pub(super) first_tokens: Arc<Mutex<FirstTokenTimes>>,
+}
 
 /// The decorator.
 pub(super) struct WatchedProvider {
     inner: Arc<dyn ModelProvider>,
-    breaker: Arc<Mutex<CircuitBreaker>>,
+    signs: ProviderSigns,
     clock: Arc<dyn Clock>,
 }
 
@@ -26,10 +37,10 @@ impl WatchedProvider {
     /// Wraps a provider.
     pub(super) fn new(
         inner: Arc<dyn ModelProvider>,
-        breaker: Arc<Mutex<CircuitBreaker>>,
+        signs: ProviderSigns,
         clock: Arc<dyn Clock>,
     ) -> Self {
-        Self { inner, breaker, clock }
+        Self { inner, signs, clock }
     }
 }
 
@@ -59,11 +70,17 @@ impl ModelProvider for WatchedProvider {
     }
 
     fn stream(&self, request: Arc<ModelRequest>) -> PieceStream {
-        let (inner, breaker, clock) = (self.inner.clone(), self.breaker.clone(), self.clock.clone());
+        let (inner, signs, clock) = (self.inner.clone(), self.signs.clone(), self.clock.clone());
         let admitted = async move {
-            match RequestWatch::begin(&inner.name(), breaker, clock) {
+            match RequestWatch::begin(&inner.name(), signs.breaker, clock) {
                 Ok(watch) => {
-                    let answer = WatchedAnswer { pieces: inner.stream(request), watch };
+                    let first_token = FirstTokenWatch {
+                        model: request.model.model.clone(),
+                        begun: watch.clock.boot(),
+                        times: signs.first_tokens,
+                    };
+                    let pieces = inner.stream(request);
+                    let answer = WatchedAnswer { pieces, watch, first_token: Some(first_token) };
                     stream::unfold(answer, WatchedAnswer::next).boxed()
                 }
                 Err(failure) => stream::iter([Err(failure)]).boxed(),
@@ -78,7 +95,7 @@ impl ModelProvider for WatchedProvider {
         request: EmbeddingRequest,
     ) -> BoxFuture<'static, Result<TextEmbeddings, ModelFailure>> {
         let inner = Arc::clone(&self.inner);
-        let breaker = Arc::clone(&self.breaker);
+        let breaker = Arc::clone(&self.signs.breaker);
         let clock = Arc::clone(&self.clock);
         let model = model.clone();
         async move {
@@ -98,11 +115,25 @@ impl ModelProvider for WatchedProvider {
 struct WatchedAnswer {
     pieces: PieceStream,
     watch: RequestWatch,
+    /// There until the first words.
+    first_token: Option<FirstTokenWatch>,
+}
+
+/// Measures how long a model takes to its first words.
+struct FirstTokenWatch {
+    model: ModelName,
+    begun: BootTime,
+    times: Arc<Mutex<FirstTokenTimes>>,
 }
 
 impl WatchedAnswer {
     async fn next(mut self) -> Option<(Result<ModelPiece, ModelFailure>, Self)> {
         let piece = self.pieces.next().await?;
+        if let (Ok(_), Some(FirstTokenWatch { model, begun, times })) = (&piece, self.first_token.take()) {
+            let now = self.watch.clock.boot();
+            let mut times = times.lock().unwrap_or_else(PoisonError::into_inner);
+            times.measured(&model, now.since(begun), now);
+        }
         match &piece {
             Ok(ModelPiece::Text(_) | ModelPiece::Reasoning(_)) => self.watch.speaks(),
             Ok(ModelPiece::Answer(_)) => self.watch.end(HealthSign::Alive),

@@ -46,6 +46,28 @@ fn text(piece: Option<Result<ModelPiece, ModelFailure>>) -> String {
 }
 
 #[tokio::test]
+async fn the_time_to_the_first_words_is_measured() {
+    let (scripted, provider, clock) = stage(GuardLimits::default());
+    let model = ModelName::new("scripted");
+    assert_eq!(provider.first_token(&model), None);
+    let gate = Gate::closed();
+    scripted.push(Script::new().hold(&gate).text("a").text("b"));
+    let mut answer = stream(&provider);
+    assert!(answer.next().now_or_never().is_none());
+    clock.advance(Duration::from_millis(300));
+    gate.open();
+    assert_eq!(text(answer.next().await), "a");
+    clock.advance(Duration::from_millis(900));
+    assert_eq!(text(answer.next().await), "b");
+    assert_eq!(provider.first_token(&model), Some(Duration::from_millis(300)));
+    assert_eq!(provider.first_token(&ModelName::new("another")), None);
+    // A failure says nothing of it.
+    scripted.push(Script::new().fail(Class::Transient));
+    assert_eq!(class(&provider).await, Some(Class::Transient));
+    assert_eq!(provider.first_token(&model), Some(Duration::from_millis(300)));
+}
+
+#[tokio::test]
 async fn requests_wait_in_their_order_and_a_place_is_free_at_the_end_of_an_answer() {
     let (scripted, provider, _clock) = stage(narrow(2, 8));
     for name in ["a", "b", "c", "d"] {

@@ -198,6 +198,7 @@ impl StepDraft {
             candidates: palyra_admin::models::chain(&ports.models.borrow(), &models, self.now),
             needs: source.needs(state, &self.events),
             over_budget: config.over_budget,
+            preference: config.model_order,
         };
         let events = &self.events;
         let catalogue = config.prices.as_deref();

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use palyra_admin::AdminError;
 use palyra_admin::Caller;
+use palyra_admin::models::in_order;
 use palyra_context::references::PreviewedInput;
+use palyra_governance::ModelPreference;
 use palyra_policy::AnswerSchema;
 use palyra_ports::{AppendError, CheckedText, SecretFound};
 use palyra_types::agent::AgentRecord;
@@ -262,11 +264,7 @@ impl ValidatedSubmit {
         let config = Arc::clone(&engine.config.borrow());
         let now = engine.ports.clock.wall();
         let run = engine.ports.entropy.new_id(now);
-        // Who names a model means that one.
-        let fallbacks = match request.model {
-            Some(_) => Vec::new(),
-            None => engine.ports.models.borrow().fallbacks_of(&model),
-        };
+        let ModelChain { model, fallbacks } = chain_of(engine, request, earlier, model);
         let unseen =
             engine.ports.models.borrow().note_unseen_images(&self.prepared.input, &model, &fallbacks);
         let started = RunStarted {
@@ -407,4 +405,43 @@ fn choose_model(
         return Err(AdminError::ModelNotConfigured { model: model.to_string() }.into());
     }
     Ok(model)
+}
+
+/// The models that a run may ask.
+struct ModelChain {
+    /// The one that is asked first.
+    model: ModelRef,
+    /// Those that follow when it cannot answer, in order.
+    fallbacks: Vec<ModelRef>,
+}
+
+/// Returns the chain of a run whose model was chosen. Who names a model means that one; a conversation stays with its model;
+/// among the configured ones the order of the configuration decides.
+fn chain_of(
+    engine: &Engine,
+    request: &SubmitRequest,
+    earlier: Option<&RunStarted>,
+    model: ModelRef,
+) -> ModelChain {
+    if request.model.is_some() {
+        return ModelChain { model, fallbacks: Vec::new() };
+    }
+    let directory = Arc::clone(&engine.ports.models.borrow());
+    let mut fallbacks = directory.fallbacks_of(&model);
+    let config = Arc::clone(&engine.config.borrow());
+    if config.model_order == ModelPreference::ConfiguredOrder {
+        return ModelChain { model, fallbacks };
+    }
+    let default = directory.default_model();
+    if earlier.is_some() || model != *default {
+        // Another order may have put the default model behind the one of the conversation.
+        let is_new = model != *default && !fallbacks.contains(default);
+        fallbacks.extend(is_new.then(|| default.clone()));
+        return ModelChain { model, fallbacks };
+    }
+    let models: Vec<ModelRef> = std::iter::once(model.clone()).chain(fallbacks).collect();
+    let now = engine.ports.clock.wall();
+    let ordered = in_order(&directory, &models, config.model_order, config.prices.as_deref(), now);
+    let mut ordered = ordered.into_iter();
+    ModelChain { model: ordered.next().unwrap_or(model), fallbacks: ordered.collect() }
 }
