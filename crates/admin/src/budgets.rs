@@ -194,6 +194,7 @@ impl BudgetBook {
                 }
                 BudgetEvent::Removed { budget } => book.remove(budget),
                 BudgetEvent::Account { account, event } => book.apply(account, &event),
+                BudgetEvent::AuxiliaryUsed(_) => {}
             }
         }
         book.note_change();

@@ -11,7 +11,7 @@ use palyra_ports::read_usage::{PricedUsage, UsageReport, UsageTotals};
 use palyra_runtime::Caller;
 use palyra_types::session::SessionRef;
 use palyra_types::surface::Surface;
-use palyra_types::{AgentId, Redacted, UtcDay};
+use palyra_types::{AgentId, Redacted, SessionId, UtcDay};
 use palyra_wire::v1;
 
 use crate::api_error::ApiError;
@@ -124,7 +124,7 @@ impl UsageRows<'_> {
 
     fn sessions(&self) -> Vec<v1::UsageRow> {
         let row = |(session, used): (&SessionRef, &PricedUsage)| v1::UsageRow {
-            session_id: session.id.to_string(),
+            session_id: if session.id == SessionId::NIL { String::new() } else { session.id.to_string() },
             principal_id: session.principal.to_string(),
             principal: self.known.name_of(session.principal).unwrap_or_default().to_owned(),
             ..self.row_of(*used)
@@ -142,7 +142,7 @@ impl UsageRows<'_> {
 
     fn agents(&self) -> Vec<v1::UsageRow> {
         let row = |(agent, used): (&AgentId, &PricedUsage)| v1::UsageRow {
-            agent_id: agent.to_string(),
+            agent_id: if *agent == AgentId::NIL { String::new() } else { agent.to_string() },
             agent: self.agents.get(agent).cloned().unwrap_or_default(),
             ..self.row_of(*used)
         };
@@ -223,7 +223,7 @@ pub(crate) fn run_cost(answer: PricedAnswer<PricedUsage>) -> v1::RunCost {
 
 #[cfg(test)]
 mod tests {
-    use palyra_types::{PrincipalId, SessionId};
+    use palyra_types::PrincipalId;
     use proptest::prelude::*;
 
     use super::*;

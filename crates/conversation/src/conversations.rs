@@ -13,6 +13,7 @@ use palyra_journal_core::families::{compactions, sessions};
 use palyra_journal_core::family::QueryFamilies;
 use palyra_ports::{AppendClass, NewEntry, ReadError};
 use palyra_types::access::ActorIdentity;
+use palyra_types::budget::AuxiliaryPurpose;
 use palyra_types::compaction::{
     CompactedSpan, CompactionCause, CompactionRead, OrchestratorCompactionArtifactRecord, SessionCompaction,
     SummaryAuthor, SummaryRefusal,
@@ -352,6 +353,7 @@ impl ConversationsHandle {
                     agent: Some(older.agent),
                     session: Some(wanted.session.id),
                     run: wanted.run,
+                    purpose: AuxiliaryPurpose::Summary,
                 };
                 let window_tokens = older.window_tokens;
                 let writers = SummaryWriters { models: &older.models, window_tokens, payer };

@@ -12,6 +12,7 @@ pub mod postures;
 pub mod shadows;
 pub mod epochs;
 pub mod resets;
+pub mod auxiliary_uses;
 pub mod bookmarks;
 pub mod deleted_responses;
 pub mod project_rules;
@@ -55,6 +56,7 @@ families! {
     memories: memories::MemoryFamily,
     budgets: budgets::BudgetFamily,
     budget_accounts: budget_accounts::BudgetAccountFamily,
+    auxiliary_uses: auxiliary_uses::AuxiliaryUseFamily,
     compactions: compactions::CompactionFamily,
     queued_tasks: queued_tasks::QueuedTaskFamily,
     undos: undos::UndoFamily,

@@ -10,9 +10,11 @@ mod purse;
 mod time_window;
 mod reservation;
 mod account_event;
+mod auxiliary_use;
 mod budget_event;
 
 pub use account_event::{AccountEvent, AccountKey, ChargeBasis, SettledCharge, TopUpReason};
+pub use auxiliary_use::{AuxiliaryPurpose, AuxiliaryUse};
 pub use budget_event::{BudgetEvent, BudgetRecord, BudgetSet, LimitAction};
 pub use money::{CurrencyCode, InvalidMoney, MoneyAmount};
 pub use price::{CatalogueDigest, InvalidPrices, PriceQuote, TokenPrices};

@@ -8,6 +8,8 @@ pub const GROUPING_NAMES: [&str; 5] = ["day", "model", "session", "surface", "ag
 
 const ERASED: &str = "(erased)";
 const UNKNOWN: &str = "(unknown)";
+/// Requests beside runs may belong to no session.
+const NO_SESSION: &str = "(no session)";
 
 /// Returns the grouping of a name; by day for any other name.
 #[must_use]
@@ -39,7 +41,10 @@ pub fn row_name(row: &v1::UsageRow) -> String {
     match row.grouping() {
         UsageGrouping::Unspecified | UsageGrouping::Day => day_of(row.day.as_ref()),
         UsageGrouping::Model => or(&row.model, ERASED),
-        UsageGrouping::Session => format!("{} {}", short_id(&row.session_id), or(&row.principal, ERASED)),
+        UsageGrouping::Session => {
+            let session = or(&short_id(&row.session_id), NO_SESSION);
+            format!("{session} {}", or(&row.principal, ERASED))
+        }
         UsageGrouping::Surface => surface_name(row.surface()),
         UsageGrouping::Agent => or(&row.agent, UNKNOWN),
     }
@@ -91,5 +96,7 @@ mod tests {
         }
         let of_session = v1::UsageRow { session_id: session.clone(), ..row(UsageGrouping::Session) };
         assert_eq!(row_name(&of_session), format!("{} (erased)", short_id(&session)));
+        let beside = v1::UsageRow { principal: "user:ada".to_owned(), ..row(UsageGrouping::Session) };
+        assert_eq!(row_name(&beside), "(no session) user:ada");
     }
 }

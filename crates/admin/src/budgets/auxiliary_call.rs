@@ -12,7 +12,9 @@ use palyra_governance::{
     UsageRoutingPlan,
 };
 use palyra_ports::{AppendClass, AppendError, Entropy};
-use palyra_types::budget::{PursePath, RequestSize, ReservationId, ReservationRequest, TaskClass};
+use palyra_types::budget::{
+    AuxiliaryPurpose, PursePath, RequestSize, ReservationId, ReservationRequest, TaskClass,
+};
 use palyra_types::model::ModelRef;
 use palyra_types::{AgentId, Attempt, ErrorCode, PrincipalId, RunId, SessionId, Timestamp};
 
@@ -34,7 +36,7 @@ pub struct AuxiliaryBudgets {
     prices: PricesNow,
 }
 
-/// Whose purses a request beside a run draws on.
+/// Whose purses a request beside a run draws on, and for what it is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AuxiliaryPayer {
     /// On whose behalf.
@@ -45,6 +47,16 @@ pub struct AuxiliaryPayer {
     pub session: Option<SessionId>,
     /// The run for which the request is made; `None` where it counts as a run of its own.
     pub run: Option<RunId>,
+    /// For what.
+    pub purpose: AuxiliaryPurpose,
+}
+
+/// A request beside a run that is to be reserved.
+struct AuxiliaryRequest {
+    path: PursePath,
+    id: ReservationId,
+    purpose: AuxiliaryPurpose,
+    size: RequestSize,
 }
 
 /// Why a request beside a run is not sent.
@@ -89,7 +101,8 @@ impl AuxiliaryRefusal {
 pub struct AuxiliaryCall {
     budgets: AuxiliaryBudgets,
     model: ModelRef,
-    reserved: Option<UnsettledCall>,
+    /// There until its end is recorded.
+    unsettled: Option<UnsettledCall>,
 }
 
 impl AuxiliaryBudgets {
@@ -126,11 +139,12 @@ impl AuxiliaryBudgets {
     ) -> Result<AuxiliaryCall, AuxiliaryRefusal> {
         let own: RunId = self.entropy.new_id(self.book.clock.wall());
         let id = ReservationId { run: own, class: TaskClass::Auxiliary, attempt: Attempt(1) };
-        let AuxiliaryPayer { principal, agent, session, run } = payer;
+        let AuxiliaryPayer { principal, agent, session, run, purpose } = payer;
         let run = run.unwrap_or(own);
         let path = PursePath { run, principal, agent, session, channel: None, schedule: None };
         let book = Arc::clone(&self.book);
-        let reserved = self.reserve_on(path, id, candidates, size).await;
+        let asked = AuxiliaryRequest { path, id, purpose, size };
+        let reserved = self.reserve_on(asked, candidates).await;
         // After an append in doubt the reservation counts until its end is recorded.
         if let Err(AuxiliaryRefusal::OverBudget { .. } | AuxiliaryRefusal::NoModel { .. }) = &reserved
             && path.run == own
@@ -142,11 +156,10 @@ impl AuxiliaryBudgets {
 
     async fn reserve_on(
         self,
-        path: PursePath,
-        id: ReservationId,
+        asked: AuxiliaryRequest,
         mut candidates: Vec<ModelCandidate>,
-        size: RequestSize,
     ) -> Result<AuxiliaryCall, AuxiliaryRefusal> {
+        let AuxiliaryRequest { path, id, purpose, size } = asked;
         let mut step = self.book.begin(path, BudgetMode::Limited, &self.zones).await?;
         if let Some(catalogue) = (self.prices)() {
             for candidate in &mut candidates {
@@ -158,10 +171,19 @@ impl AuxiliaryBudgets {
         let Some(chosen) = plan.choices.first() else { return Err(refusal(&plan)) };
         let model = chosen.model.clone();
         let request = ReservationRequest { id, size, price: chosen.price };
-        let mut call = AuxiliaryCall { budgets: self, model, reserved: None };
+        let unsettled = UnsettledCall {
+            path,
+            id,
+            purpose,
+            model: model.clone(),
+            size,
+            outcome: RequestOutcome::NotSent,
+            is_reserved: false,
+        };
+        let mut call = AuxiliaryCall { budgets: self, model, unsettled: Some(unsettled) };
         if step.is_limited() {
             step.reserve(&request).map_err(|stop| over_budget(&stop))?;
-            call.record(step, UnsettledCall { path, id, outcome: RequestOutcome::NotSent }).await?;
+            call.record(step).await?;
         }
         Ok(call)
     }
@@ -176,46 +198,44 @@ impl AuxiliaryCall {
 
     /// Notes that the request is being sent: from now on it is charged as reserved if its answer is lost.
     pub fn sent(&mut self) {
-        if let Some(reserved) = &mut self.reserved {
-            reserved.outcome = RequestOutcome::Lost;
+        if let Some(call) = &mut self.unsettled {
+            call.outcome = RequestOutcome::Lost;
         }
     }
 
     /// Records how the request ended. Where that fails now, it is recorded later.
     pub async fn end(mut self, outcome: RequestOutcome) {
-        let Some(reserved) = &mut self.reserved else { return };
-        reserved.outcome = outcome;
-        match self.budgets.book.settle_call(reserved, &self.budgets.zones).await {
-            Ok(()) => self.reserved = None,
+        let Some(call) = &mut self.unsettled else { return };
+        call.outcome = outcome;
+        match self.budgets.book.settle_call(call, &self.budgets.zones).await {
+            Ok(()) => self.unsettled = None,
+            // Without a reservation nothing says whether it was recorded, so it is not recorded again.
+            Err(AppendError::Unknown) if !call.is_reserved => self.unsettled = None,
             Err(error) => {
                 tracing::warn!(%error, "the end of a request beside a run could not be recorded and is recorded later");
             }
         }
     }
 
-    async fn record(&mut self, step: BudgetStep, call: UnsettledCall) -> Result<(), AppendError> {
+    async fn record(&mut self, step: BudgetStep) -> Result<(), AppendError> {
         let entries = step.entries(step.now());
-        match self.budgets.book.recorder.record(entries, AppendClass::Normal, Vec::new()).await {
-            Ok(_) => {
-                step.committed();
-                self.reserved = Some(call);
-                Ok(())
-            }
-            Err(error) => {
-                if error == AppendError::Unknown {
-                    step.in_doubt();
-                    // It counts until its end is recorded, which changes nothing where the reservation is not there.
-                    self.reserved = Some(call);
-                }
-                Err(error)
-            }
+        let recorded = self.budgets.book.recorder.record(entries, AppendClass::Normal, Vec::new()).await;
+        match &recorded {
+            Ok(_) => step.committed(),
+            Err(AppendError::Unknown) => step.in_doubt(),
+            Err(_) => return recorded.map(drop),
         }
+        // In doubt it counts until its end is recorded, which changes nothing where the reservation is not there.
+        if let Some(call) = &mut self.unsettled {
+            call.is_reserved = true;
+        }
+        recorded.map(drop)
     }
 }
 
 impl Drop for AuxiliaryCall {
     fn drop(&mut self) {
-        if let Some(call) = self.reserved.take() {
+        if let Some(call) = self.unsettled.take().filter(UnsettledCall::has_end_to_record) {
             self.budgets.book.leave_unsettled(call);
         }
     }
@@ -239,7 +259,11 @@ impl BudgetBook {
     async fn settle_call(self: &Arc<Self>, call: &UnsettledCall, zones: &ZoneOf) -> Result<(), AppendError> {
         let mut step = self.begin(call.path, BudgetMode::Limited, zones).await?;
         step.end(call.id, call.outcome);
-        let entries = step.entries(step.now());
+        let mut entries = step.entries(step.now());
+        // An end that changes no account was recorded before.
+        if !call.is_reserved || !entries.is_empty() {
+            entries.extend(call.use_entry(step.now()));
+        }
         if !entries.is_empty() {
             self.recorder.record(entries, AppendClass::Ending, Vec::new()).await?;
             step.committed();

@@ -12,7 +12,7 @@ use palyra_ports::embed_texts::{
     EmbedError, EmbeddingModelName, EmbeddingRequest, EmbeddingRequestError, TextEmbeddings,
 };
 use palyra_ports::{RedactionFindings, SecretFound};
-use palyra_types::budget::RequestSize;
+use palyra_types::budget::{AuxiliaryPurpose, RequestSize};
 use palyra_types::model::{BYTES_PER_TOKEN_ESTIMATED, CleanedFailure, ModelRef};
 use palyra_types::{Content, ErrorCode, PrincipalId, Redacted};
 
@@ -163,7 +163,13 @@ impl ModelsHandle {
         model: &ModelRef,
         request: &EmbeddingRequest,
     ) -> Result<AuxiliaryCall, AuxiliaryRefusal> {
-        let payer = AuxiliaryPayer { principal, agent: None, session: None, run: None };
+        let payer = AuxiliaryPayer {
+            principal,
+            agent: None,
+            session: None,
+            run: None,
+            purpose: AuxiliaryPurpose::Embeddings,
+        };
         let input_tokens = (request.bytes() as u64).div_ceil(BYTES_PER_TOKEN_ESTIMATED);
         let size = RequestSize { input_tokens, output_tokens_max: 0 };
         // Whether the provider answers is found out by the request itself, which no other model can serve.

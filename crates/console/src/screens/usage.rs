@@ -243,7 +243,9 @@ fn named_row(row: &v1::UsageRow, named: NamedRow<'_>, currency: &str) -> Markup 
 fn session_name(row: &v1::UsageRow, context: &UsageContext) -> Markup {
     let title = context.titles.get(&row.session_id).map(|title| line_or(title, "Without words"));
     html! {
-        @if row.principal_id == context.principal_id {
+        @if row.session_id.is_empty() {
+            "No conversation, of " (line_or(&row.principal, "a person who was erased"))
+        } @else if row.principal_id == context.principal_id {
             a href={ "/console/sessions/" (row.session_id) } { (title.unwrap_or_else(|| short_id(&row.session_id).to_owned())) }
         } @else {
             code { (short_id(&row.session_id)) } " of " (line_or(&row.principal, "a person who was erased"))

@@ -3,9 +3,9 @@
 //! Owns also the forms of accounts and requests, which the families of budgets keep in their rows.
 
 use palyra_types::budget::{
-    AccountEvent, AccountKey, BudgetEvent, BudgetScope, BudgetSet, CatalogueDigest, MoneyAmount, PriceQuote,
-    PurseKey, RequestSize, ReservationId, ReservationRequest, SettledCharge, TokenPrices, UsageAmount,
-    UsageLimits, WindowSpan,
+    AccountEvent, AccountKey, AuxiliaryUse, BudgetEvent, BudgetScope, BudgetSet, CatalogueDigest,
+    MoneyAmount, PriceQuote, PurseKey, RequestSize, ReservationId, ReservationRequest, SettledCharge,
+    TokenPrices, UsageAmount, UsageLimits, WindowSpan,
 };
 use palyra_types::event::{JournalEvent, RunEvent, TapeEvent};
 use palyra_types::{
@@ -14,7 +14,11 @@ use palyra_types::{
 use palyra_wire::store;
 use prost::Message;
 
-use super::field::{EncodedParts, ReadResult, UnreadableEvent, VERSION, facts_only, fixed, pair};
+use super::field::{
+    EncodedParts, ReadResult, UnreadableEvent, VERSION, facts_only, fixed, pair, redacted_model_name,
+    redacted_model_ref,
+};
+use super::run_entries::{usage_from_stored, usage_to_stored};
 use super::stored_enums::StoredEnum;
 
 pub(super) fn encode(event: &BudgetEvent) -> EncodedParts {
@@ -24,7 +28,36 @@ pub(super) fn encode(event: &BudgetEvent) -> EncodedParts {
             facts_only(&store::BudgetRemovedFacts { version: VERSION, budget: budget.to_bytes().to_vec() })
         }
         BudgetEvent::Account { account, event } => encode_account_event(account, event),
+        BudgetEvent::AuxiliaryUsed(used) => encode_auxiliary_use(used),
     }
+}
+
+fn encode_auxiliary_use(used: &AuxiliaryUse) -> EncodedParts {
+    let AuxiliaryUse { purpose, session, agent, usage, model } = used;
+    pair(
+        &store::AuxiliaryUsedFacts {
+            version: VERSION,
+            purpose: purpose.to_stored(),
+            session: session.map(|session| session.to_bytes().to_vec()),
+            agent: agent.map(|agent| agent.to_bytes().to_vec()),
+            usage: Some(usage_to_stored(*usage)),
+        },
+        &store::AuxiliaryUsedPayload { model: redacted_model_name(model) },
+    )
+}
+
+pub(super) fn decode_auxiliary_used(facts: &[u8], payload: &[u8]) -> ReadResult<JournalEvent> {
+    let facts = store::AuxiliaryUsedFacts::decode(facts)?;
+    let payload = store::AuxiliaryUsedPayload::decode(payload)?;
+    let id = |bytes: Option<Vec<u8>>| bytes.map(|bytes| fixed(&bytes)).transpose();
+    let used = AuxiliaryUse {
+        purpose: StoredEnum::from_stored(facts.purpose)?,
+        session: id(facts.session)?.map(SessionId::from_bytes),
+        agent: id(facts.agent)?.map(AgentId::from_bytes),
+        usage: usage_from_stored(facts.usage)?,
+        model: redacted_model_ref(payload.model.as_ref()),
+    };
+    Ok(BudgetEvent::AuxiliaryUsed(used).into())
 }
 
 fn encode_set(set: &BudgetSet) -> EncodedParts {

@@ -63,6 +63,7 @@ decoders! {
         BudgetReleased => budget::decode_released(facts),
         BudgetToppedUp => budget::decode_topped_up(facts),
         BudgetSoftLimitPassed => budget::decode_soft_limit_passed(facts),
+        AuxiliaryUsed => budget::decode_auxiliary_used(facts, payload),
         ActRefused => access::decode_refused(facts, payload),
         PageSessionBegun => access::decode_page_session(facts),
         TimeZoneSet => access::decode_time_zone(facts, payload),

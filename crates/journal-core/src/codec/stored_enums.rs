@@ -3,7 +3,7 @@
 use palyra_types::access::{AccessScope, CredentialKind, PrincipalKind, Role};
 use palyra_types::approval::{ApprovalState, ApproverPresence, AtExpiry, SeparationRule};
 use palyra_types::budget::{
-    ChargeBasis, LimitAction, LimitMeasure, PurseKind, TaskClass, TopUpReason, WindowKind,
+    AuxiliaryPurpose, ChargeBasis, LimitAction, LimitMeasure, PurseKind, TaskClass, TopUpReason, WindowKind,
 };
 use palyra_types::compaction::{CompactionCause, SummaryAuthor, SummaryRefusal};
 use palyra_types::context_reference::{ReferenceError, ReferenceKind};
@@ -110,6 +110,7 @@ stored_enum!(TaskClass, BudgetTaskClass, Interactive Background Auxiliary);
 stored_enum!(ChargeBasis, BudgetChargeBasis, ReportedUsage Reservation LostRequest RefusedRequest);
 stored_enum!(TopUpReason, BudgetTopUpReason, GoOnOnce Person);
 stored_enum!(LimitMeasure, BudgetMeasure, Tokens Money Requests);
+stored_enum!(AuxiliaryPurpose, AuxiliaryPurpose, Summary Embeddings Reflection);
 stored_enum!(SummaryAuthor, SummaryAuthor, Model Fallback);
 stored_enum!(CompactionCause, CompactionCause, Person Window Refused Idle);
 stored_enum!(SummaryRefusal, SummaryRefusal,

@@ -747,7 +747,7 @@ fn released_kinds_keep_their_bytes() {
 fn decoding_undoes_encoding_and_facts_hold_no_content() {
     let mut random = RandomAppends::new(3);
     let mut seen = std::collections::BTreeSet::new();
-    for _ in 0..4_000 {
+    for _ in 0..6_000 {
         for entry in random.next_append().entries {
             let coded = encode(&entry.event).unwrap();
             let read = decode(coded.kind, place(&entry.event), &coded.facts, &coded.payload);

@@ -54,7 +54,7 @@ impl Family for BudgetFamily {
             BudgetEvent::Removed { budget } => {
                 rows.change_by(IN_FORCE, &key(*budget), |budget| *budget = None)
             }
-            BudgetEvent::Account { .. } => Ok(()),
+            BudgetEvent::Account { .. } | BudgetEvent::AuxiliaryUsed(_) => Ok(()),
         }
     }
 }

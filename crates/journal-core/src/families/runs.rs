@@ -34,7 +34,7 @@ use stored_numbers::{
     stored_delivery, stored_reason, stored_source, stored_state, stored_wait,
 };
 pub(super) use stored_numbers::{stored_surface, surface_from_stored};
-use usage::UsageShareFacts;
+pub(super) use usage::UsageShareFacts;
 pub use usage::{RunUsage, UsageShare};
 pub use usage_queries::{PastUsage, usage_of_run, usage_report};
 

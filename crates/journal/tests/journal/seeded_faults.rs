@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use palyra_journal::{JournalStore, row_tool};
 use palyra_journal_core::families::agents::AgentFamily;
 use palyra_journal_core::families::approvals::ApprovalFamily;
+use palyra_journal_core::families::auxiliary_uses::AuxiliaryUseFamily;
 use palyra_journal_core::families::bookmarks::BookmarkFamily;
 use palyra_journal_core::families::budget_accounts::BudgetAccountFamily;
 use palyra_journal_core::families::budgets::BudgetFamily;
@@ -57,8 +58,8 @@ use palyra_types::access::{AccessScope, CredentialKind, PrincipalKind, Role, Sco
 use palyra_types::agent::AgentProfile;
 use palyra_types::approval::{ApprovalRecord, ApprovalState};
 use palyra_types::budget::{
-    AccountEvent, AccountKey, BudgetEvent, PurseKey, RequestSize, ReservationId, ReservationRequest,
-    TaskClass, WindowKind,
+    AccountEvent, AccountKey, AuxiliaryPurpose, AuxiliaryUse, BudgetEvent, PurseKey, RequestSize,
+    ReservationId, ReservationRequest, TaskClass, WindowKind,
 };
 use palyra_types::compaction::OrchestratorCompactionArtifactRecord;
 use palyra_types::component::ComponentEvent;
@@ -70,6 +71,7 @@ use palyra_types::event::{
 };
 use palyra_types::job::{JobEvent, JobState};
 use palyra_types::memory::{ForgetCause, MemoryEvent, MemoryRecord, MemorySaved};
+use palyra_types::model::ModelRef;
 use palyra_types::posture::{Posture, PostureScope};
 use palyra_types::project_file::AcceptedProjectFileRecord;
 use palyra_types::proof::{ErasureReason, SeqRange};
@@ -80,6 +82,7 @@ use palyra_types::run::RunRecord;
 use palyra_types::session::OrchestratorSessionRecord;
 use palyra_types::session::SessionRef;
 use palyra_types::skill::{SkillEvent, SkillFault};
+use palyra_types::surface::Surface;
 use palyra_types::tape::JournalEventRecord;
 use palyra_types::tool::EffectContract;
 use palyra_types::{
@@ -150,6 +153,7 @@ fn answers(rows: &mut dyn RowStore, entries: &Entries) -> Result<Answers, StoreF
             "budget_account",
             lines(budget_accounts::all(rows)?.iter().map(budget_oracle::shown), |_| String::new()),
         ),
+        ("auxiliary_use", beside_runs(&runs::usage_report(rows, &ALL_USAGE, &SamplePrices)?)),
         ("compaction", lines(compactions_of(rows, &mut log)?, |one| one.made.summary.expose().clone())),
         ("deleted_response", lines(deleted_responses_of(rows)?, |_| String::new())),
         ("undo", lines(undos::open(rows, &mut log)?, |_| String::new())),
@@ -162,6 +166,11 @@ fn answers(rows: &mut dyn RowStore, entries: &Entries) -> Result<Answers, StoreF
 
 /// The usage of all principals on all days.
 const ALL_USAGE: UsageQuery = UsageQuery { principal: None, from: UtcDay(i32::MIN), until: UtcDay(i32::MAX) };
+
+/// Returns the usage by requests beside runs.
+fn beside_runs(usage: &UsageReport) -> String {
+    format!("{:?}", usage.surfaces.get(Surface::Background.name()))
+}
 
 fn runs_text(runs: Vec<RunRecord>, usage: &UsageReport) -> String {
     let models: Vec<_> = usage.models.iter().map(|(name, _)| name.expose()).collect();
@@ -463,6 +472,7 @@ fn expected(entries: &Entries) -> Answers {
         ("budget", lines(oracle.budgets.in_force.values(), |one| one.set.name.expose().clone())),
         ("queued_task", expected_tasks(&oracle)),
         ("budget_account", lines(oracle.budgets.accounts(), |_| String::new())),
+        ("auxiliary_use", beside_runs(&oracle.usage)),
         ("compaction", lines(expected_compactions(&oracle), |one| one.made.summary.expose().clone())),
         ("deleted_response", lines(expected_deleted, |_| String::new())),
         ("undo", lines(&oracle.undos, |_| String::new())),
@@ -753,7 +763,15 @@ fn changed_budget() -> Vec<NewEntry> {
     };
     let set = |number, tokens| BudgetEvent::Set(budget_samples::budget(number, "daily", tokens));
     let removed = BudgetEvent::Removed { budget: BudgetId::from_parts(12, 81) };
-    [set(80, 10), set(80, 20), set(81, 10), removed].map(entry).into()
+    let used = AuxiliaryUse {
+        purpose: AuxiliaryPurpose::Summary,
+        session: None,
+        agent: None,
+        usage: samples::usage(),
+        model: Some(ModelRef::new("acme", "large")).into(),
+    };
+    let used = BudgetEvent::AuxiliaryUsed(used);
+    [set(80, 10), set(80, 20), set(81, 10), removed, used].map(entry).into()
 }
 
 /// A person with another role who is disabled and then named again, and a token of one scope.
@@ -1109,6 +1127,7 @@ fn faults_of_tasks() -> Vec<Fault> {
 
 fn faults_of_budgets() -> Vec<Fault> {
     vec![
+        fault!(AuxiliaryUseFamily, "a request beside a run is not counted", |_rows, _entry| Ok(())),
         fault!(BudgetFamily, "a removed budget stays in force", |rows, entry| match entry.event {
             JournalEvent::Budget(BudgetEvent::Removed { .. }) => Ok(()),
             _ => BudgetFamily::fold(rows, entry),

@@ -15,8 +15,9 @@ use palyra_types::compaction::{OrchestratorCompactionArtifactRecord, SummaryAuth
 use palyra_types::event::{JournalEvent, SessionEvent};
 use palyra_types::model::{ModelFailureClass, ModelRef, TokenUsage, UsageSource};
 use palyra_types::run::RunLimits;
+use palyra_types::surface::Surface;
 use palyra_types::tape::JournalEventRecord;
-use palyra_types::{Content, ErrorCode};
+use palyra_types::{Content, ErrorCode, SessionId, UtcDay};
 
 use crate::budgets::{account_events, daily, set, tokens};
 use crate::rig::{Parts, Rig, by_key, entries_of, request, settle, soon};
@@ -149,6 +150,39 @@ async fn a_summary_is_reserved_before_it_is_asked_for_and_charged_with_the_repor
     let made_at = place(|event| matches!(event, JournalEvent::Session(SessionEvent::Compacted(_))));
     assert!(settled_at < made_at);
     assert_eq!(checked_accounts(&entries).len(), 4, "total, principal, agent, session");
+}
+
+#[tokio::test]
+async fn requests_beside_runs_are_usage_with_and_without_a_budget() {
+    let rig = rig().await;
+    talk(&rig).await;
+    rig.model.push(Script::new().text(SUMMARY).usage(reported(700, 30)));
+    let made = compact(&rig).await.made;
+    assert_eq!(made.author, SummaryAuthor::Model);
+    let usage = async |rig: &Rig| {
+        let whole =
+            rig.gateway.admin.usage.report(rig.me(), UtcDay(i32::MIN), UtcDay(i32::MAX)).await.unwrap();
+        let (_, beside) = whole.used.surfaces[Surface::Background.name()];
+        let parts = whole.used.sessions.values().chain(whole.used.days.values());
+        let sum = parts.fold(0, |sum, part| sum + part.totals.requests);
+        assert_eq!(sum, 2 * whole.used.all.totals.requests, "each grouping has the same sum");
+        (whole.used, beside.totals)
+    };
+    let (report, beside) = usage(&rig).await;
+    assert_eq!((beside.requests, beside.input_tokens, beside.output_tokens), (1, 700, 30));
+    let of_session = report.sessions.iter().find(|(session, _)| session.id == made.session).unwrap().1;
+    assert_eq!(of_session.totals.requests, 10, "nine runs and the summary");
+
+    set(&rig, daily("wide", tokens(1_000))).await;
+    let embedder = embedder(&rig);
+    let me = rig.me().actor.principal;
+    soon("vectors", rig.gateway.models.embed(me, query(&"x".repeat(40)))).await.unwrap();
+    assert_eq!(embedder.texts().len(), 1);
+    let (report, beside) = usage(&rig).await;
+    assert_eq!((beside.requests, beside.estimated_requests), (2, 1));
+    assert!(report.sessions.keys().any(|session| session.id == SessionId::NIL && session.principal == me));
+    let again = rig_on(rig.memory.restarted(), 3_000_017).await;
+    assert_eq!(usage(&again).await.1, beside, "a restart counts nothing twice");
 }
 
 #[tokio::test]

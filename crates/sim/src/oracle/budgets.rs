@@ -50,6 +50,9 @@ impl BudgetCheck {
                 self.in_force.remove(budget);
                 None
             }
+            // The simulated model counts its tokens, and an answer has some.
+            BudgetEvent::AuxiliaryUsed(used) => (used.usage.input_tokens + used.usage.output_tokens == 0)
+                .then(|| format!("a request for a {} used nothing", used.purpose.as_str())),
             BudgetEvent::Account { account: key, event } => {
                 let account = self.accounts.entry(*key).or_default();
                 let wrong = account.take(event);

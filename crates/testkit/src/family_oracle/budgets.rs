@@ -37,6 +37,7 @@ impl BudgetOracle {
             BudgetEvent::Account { account, event } => {
                 self.accounts.entry(*account).or_default().push(*event);
             }
+            BudgetEvent::AuxiliaryUsed(_) => {}
         }
     }
 

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use palyra_ports::read_usage::{PriceUsage, PricedUsage, UsageReport, UsageTotals};
+use palyra_types::budget::{AuxiliaryUse, BudgetEvent};
 use palyra_types::event::{AbandonCause, JournalEvent, ModelEvent, NextAttempt, RunEvent, TapeEvent};
 use palyra_types::model::{ModelRef, TokenUsage, UsageSource};
 use palyra_types::session::SessionRef;
 use palyra_types::surface::Surface;
 use palyra_types::tape::JournalEventRecord;
-use palyra_types::{AgentId, Redacted, RunId, TapeSeq, UtcDay};
+use palyra_types::{AgentId, Redacted, RunId, SessionId, TapeSeq, UtcDay};
 
 /// Tokens of a text entry of an attempt without an answer.
 const TOKENS_PER_TEXT_ENTRY: u64 = 6;
@@ -48,6 +49,10 @@ pub(super) fn usage(entries: &[JournalEventRecord]) -> UsageReport {
     let mut models: BTreeMap<String, PricedUsage> = BTreeMap::new();
     let mut report = UsageReport::default();
     for entry in entries {
+        if let JournalEvent::Budget(BudgetEvent::AuxiliaryUsed(used)) = &entry.event {
+            add_beside_runs(&mut report, &mut models, entry, used);
+            continue;
+        }
         let (Some((run, tape_seq)), Some(session)) = (entry.run, entry.session) else { continue };
         let JournalEvent::Tape(event) = &entry.event else { continue };
         if tape_seq == TapeSeq(1) {
@@ -68,6 +73,28 @@ pub(super) fn usage(entries: &[JournalEventRecord]) -> UsageReport {
     }
     report.models = models.into_iter().map(|(name, used)| (Redacted::cleaned(name), used)).collect();
     report
+}
+
+/// Adds a request beside runs.
+fn add_beside_runs(
+    report: &mut UsageReport,
+    models: &mut BTreeMap<String, PricedUsage>,
+    entry: &JournalEventRecord,
+    used: &AuxiliaryUse,
+) {
+    let model = used.model.expose().as_ref().map(ToString::to_string).unwrap_or_default();
+    let mut totals = UsageTotals { requests: 1, ..UsageTotals::default() };
+    totals.add_tokens(used.usage);
+    let day = UtcDay::from(entry.time);
+    let priced = PricedUsage::new(totals, SamplePrices.cost_of(&model, day, &totals));
+    let session = SessionRef { principal: entry.principal, id: used.session.unwrap_or(SessionId::NIL) };
+    report.all.add(priced);
+    report.days.entry(day).or_default().add(priced);
+    report.agents.entry(used.agent.unwrap_or(AgentId::NIL)).or_default().add(priced);
+    report.sessions.entry(session).or_default().add(priced);
+    let surface = Surface::Background;
+    report.surfaces.entry(surface.name()).or_insert((Some(surface), PricedUsage::default())).1.add(priced);
+    models.entry(model).or_default().add(priced);
 }
 
 fn begun(event: &TapeEvent, session: SessionRef) -> AskedModels {

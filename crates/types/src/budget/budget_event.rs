@@ -3,6 +3,7 @@
 //! Owns the facts and the one field of content, a budget's name. Begin at [`BudgetEvent`].
 
 use super::account_event::{AccountEvent, AccountKey};
+use super::auxiliary_use::AuxiliaryUse;
 use super::purse::BudgetScope;
 use super::time_window::WindowKind;
 use super::usage_amount::UsageLimits;
@@ -46,6 +47,8 @@ pub enum BudgetEvent {
         /// What.
         event: AccountEvent,
     },
+    /// A request beside a run ended. It is recorded where no budget is on its path as well.
+    AuxiliaryUsed(AuxiliaryUse),
 }
 
 /// A budget, as it was defined.
@@ -88,6 +91,7 @@ content_rows! {
             BudgetEvent::Set(BudgetSet {
                 budget: _, scope: _, window: _, hard: _, soft: _, at_limit: _, auxiliary_percent: _, name,
             }) => walk.text(Identity, "name", name),
+            BudgetEvent::AuxiliaryUsed(used) => walk.auxiliary_use(used),
             BudgetEvent::Removed { budget: _ } | BudgetEvent::Account { account: _, event: _ } => {}
         }
     }

@@ -167,6 +167,7 @@ kinds! {
         BudgetReleased = 0x0125, "budget_released": Budget(BudgetEvent::Account { event: AccountEvent::Released { .. }, .. }),
         BudgetToppedUp = 0x0126, "budget_topped_up": Budget(BudgetEvent::Account { event: AccountEvent::ToppedUp { .. }, .. }),
         BudgetSoftLimitPassed = 0x0127, "budget_soft_limit_passed": Budget(BudgetEvent::Account { event: AccountEvent::SoftLimitPassed { .. }, .. }),
+        AuxiliaryUsed = 0x0128, "auxiliary_used": Budget(BudgetEvent::AuxiliaryUsed(_)),
         ActRefused = 0x8010, "act_refused": Access(AccessEvent::ActRefused(_)),
         PageSessionBegun = 0x8011, "page_session_begun": Access(AccessEvent::PageSessionBegun { .. }),
         TimeZoneSet = 0x8012, "time_zone_set": Access(AccessEvent::TimeZoneSet { .. }),

@@ -1,13 +1,14 @@
 //! One event of each kind about budgets.
 
 use palyra_types::budget::{
-    AccountEvent, AccountKey, BudgetEvent, BudgetScope, BudgetSet, CatalogueDigest, ChargeBasis, LimitAction,
-    LimitMeasure, MoneyAmount, PriceQuote, PurseKey, PurseKind, RequestSize, ReservationId,
-    ReservationRequest, SettledCharge, TaskClass, TokenPrices, TopUpReason, UsageAmount, UsageLimits,
-    WindowKind, WindowSpan,
+    AccountEvent, AccountKey, AuxiliaryPurpose, AuxiliaryUse, BudgetEvent, BudgetScope, BudgetSet,
+    CatalogueDigest, ChargeBasis, LimitAction, LimitMeasure, MoneyAmount, PriceQuote, PurseKey, PurseKind,
+    RequestSize, ReservationId, ReservationRequest, SettledCharge, TaskClass, TokenPrices, TopUpReason,
+    UsageAmount, UsageLimits, WindowKind, WindowSpan,
 };
 use palyra_types::event::{JournalEvent, RunEvent, TapeEvent};
-use palyra_types::{AgentId, Attempt, BudgetId, RunId, Timestamp};
+use palyra_types::model::{ModelRef, TokenUsage, UsageSource};
+use palyra_types::{AgentId, Attempt, BudgetId, RunId, SessionId, Timestamp};
 
 fn amount(tokens: u64) -> UsageAmount {
     UsageAmount { tokens, money: MoneyAmount(tokens * 3), requests: 1 }
@@ -55,7 +56,21 @@ pub(super) fn budget_events() -> Vec<JournalEvent> {
         AccountEvent::SoftLimitPassed { measure: LimitMeasure::Requests },
     ];
     let of_account = events.map(|event| BudgetEvent::Account { account, event });
-    let about_budget = [BudgetEvent::Set(set), BudgetEvent::Removed { budget }];
+    let used = AuxiliaryUse {
+        purpose: AuxiliaryPurpose::Embeddings,
+        session: Some(SessionId::from_parts(3, 7)),
+        agent: Some(AgentId::from_parts(1, 3)),
+        usage: TokenUsage {
+            input_tokens: 900,
+            cached_input_tokens: 100,
+            output_tokens: 80,
+            reasoning_tokens: 20,
+            source: UsageSource::Estimated,
+        },
+        model: Some(ModelRef::new("acme", "large")).into(),
+    };
+    let used = BudgetEvent::AuxiliaryUsed(used);
+    let about_budget = [BudgetEvent::Set(set), BudgetEvent::Removed { budget }, used];
     about_budget.into_iter().chain(of_account).map(JournalEvent::from).collect()
 }
 

@@ -36,7 +36,7 @@ pub struct UsageShare {
 }
 
 #[derive(Clone, PartialEq, prost::Message)]
-pub(super) struct UsageShareFacts {
+pub(in crate::families) struct UsageShareFacts {
     #[prost(sint32, tag = "1")]
     day: i32,
     #[prost(uint32, tag = "2")]

@@ -4,10 +4,10 @@ use palyra_journal_core::families::{budget_accounts, budgets};
 use palyra_journal_core::family::{QueryFamilies, ReadFamilies};
 use palyra_ports::NewEntry;
 use palyra_types::budget::{
-    AccountEvent, AccountKey, BudgetEvent, BudgetScope, BudgetSet, CatalogueDigest, ChargeBasis, LimitAction,
-    LimitMeasure, MoneyAmount, PriceQuote, PurseKey, PurseKind, RequestSize, ReservationId,
-    ReservationRequest, SettledCharge, TaskClass, TokenPrices, TopUpReason, UsageAmount, UsageLimits,
-    WindowKind, WindowSpan,
+    AccountEvent, AccountKey, AuxiliaryPurpose, AuxiliaryUse, BudgetEvent, BudgetScope, BudgetSet,
+    CatalogueDigest, ChargeBasis, LimitAction, LimitMeasure, MoneyAmount, PriceQuote, PurseKey, PurseKind,
+    RequestSize, ReservationId, ReservationRequest, SettledCharge, TaskClass, TokenPrices, TopUpReason,
+    UsageAmount, UsageLimits, WindowKind, WindowSpan,
 };
 use palyra_types::event::{RunEvent, TapeEvent};
 use palyra_types::{AgentId, Attempt, BudgetId, ChannelId, RunId, ScheduleId, SessionId, Timestamp};
@@ -33,7 +33,18 @@ impl RandomAppends {
 
     pub(super) fn budget_event(&mut self) -> BudgetEvent {
         let budget = BudgetId::from_parts(12, self.below(BUDGETS).into());
-        match self.below(8) {
+        match self.below(9) {
+            8 => BudgetEvent::AuxiliaryUsed(AuxiliaryUse {
+                purpose: self.one_of(&[
+                    AuxiliaryPurpose::Summary,
+                    AuxiliaryPurpose::Embeddings,
+                    AuxiliaryPurpose::Reflection,
+                ]),
+                session: self.maybe(|me| SessionId::from_parts(2, me.below(2).into())),
+                agent: self.maybe(|me| AgentId::from_parts(5, me.below(2).into())),
+                usage: self.usage(),
+                model: self.maybe(Self::model).into(),
+            }),
             0 => BudgetEvent::Removed { budget },
             1 | 2 => BudgetEvent::Set(BudgetSet {
                 budget,
