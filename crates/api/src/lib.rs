@@ -72,6 +72,6 @@ pub use model_changes::{
 };
 pub use operations::{OperationHandlers, ResponseStream};
 pub use proof::checkpoint_to_wire;
-pub use reload::{ReloadError, ReloadHandle, ReloadReport, ReloadRequest};
+pub use reload::{ReloadError, ReloadHandle, ReloadPart, ReloadReport, ReloadRequest};
 pub use running_changes::RunningChanges;
 pub use translate::{id, input_delivery, run_state, tape_entry};

@@ -39,9 +39,20 @@ fn listed(mistakes: &[String]) -> String {
     }
 }
 
+/// What is read again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReloadPart {
+    /// The configuration with its files, and everything that is made of it.
+    Configuration,
+    /// The keys that model servers have from the vault, by the configuration in force.
+    VaultKeys,
+}
+
 /// A reload with a waiting caller.
 #[derive(Debug)]
 pub struct ReloadRequest {
+    /// What is read again.
+    pub part: ReloadPart,
     /// Where the answer goes.
     pub reply: oneshot::Sender<Result<ReloadReport, ReloadError>>,
 }
@@ -65,8 +76,20 @@ impl ReloadHandle {
     /// # Errors
     /// [`ReloadError`]: nothing changed.
     pub async fn reload(&self) -> Result<ReloadReport, ReloadError> {
+        self.ask(ReloadPart::Configuration).await
+    }
+
+    /// Returns once model servers have the keys that the vault gives out now: later requests do not use a former one.
+    ///
+    /// # Errors
+    /// [`ReloadError`]: the servers keep the keys that they have.
+    pub async fn renew_vault_keys(&self) -> Result<(), ReloadError> {
+        self.ask(ReloadPart::VaultKeys).await.map(drop)
+    }
+
+    async fn ask(&self, part: ReloadPart) -> Result<ReloadReport, ReloadError> {
         let (reply, answer) = oneshot::channel();
-        self.requests.send(ReloadRequest { reply }).await.map_err(|_| ReloadError::ShuttingDown)?;
+        self.requests.send(ReloadRequest { part, reply }).await.map_err(|_| ReloadError::ShuttingDown)?;
         answer.await.map_err(|_| ReloadError::ShuttingDown)?
     }
 }

@@ -21,6 +21,13 @@ impl OperationHandlers {
         let principals = record.principals.iter().map(name_of).collect();
         v1::Secret { principals, ..secret(record) }
     }
+
+    /// Model servers use what the vault gives out from now on. The change itself is recorded already.
+    async fn renew_model_keys(&self) {
+        if let Err(error) = self.daemon.reload.renew_vault_keys().await {
+            tracing::warn!(%error, "model servers keep the keys that they have");
+        }
+    }
 }
 
 /// Names what a request binds.
@@ -100,6 +107,7 @@ impl OperationHandlers {
             standing: if message.another { PutStanding::Another } else { PutStanding::New },
         };
         let record = self.state.admin.vault.put(caller, request).await?;
+        self.renew_model_keys().await;
         Ok(v1::PutSecretResponse { secret: Some(self.secret(record)) })
     }
 
@@ -117,6 +125,7 @@ impl OperationHandlers {
             }
         };
         let bound = self.secret(bound?);
+        self.renew_model_keys().await;
         Ok(v1::BindSecretResponse { secret: Some(bound) })
     }
 
@@ -134,6 +143,7 @@ impl OperationHandlers {
             }
         };
         let unbound = self.secret(unbound?);
+        self.renew_model_keys().await;
         Ok(v1::UnbindSecretResponse { secret: Some(unbound) })
     }
 
@@ -144,6 +154,7 @@ impl OperationHandlers {
         message: v1::RemoveSecretRequest,
     ) -> Result<v1::RemoveSecretResponse, ApiError> {
         self.state.admin.vault.remove(caller, &message.name).await?;
+        self.renew_model_keys().await;
         Ok(v1::RemoveSecretResponse {})
     }
 
@@ -154,7 +165,9 @@ impl OperationHandlers {
         message: v1::UnlockVaultRequest,
     ) -> Result<v1::UnlockVaultResponse, ApiError> {
         let unlocked = self.state.admin.vault.unlock(caller, Content::new(message.passphrase)).await;
-        Ok(v1::UnlockVaultResponse { vault: Some(vault(unlocked?)) })
+        let unlocked = vault(unlocked?);
+        self.renew_model_keys().await;
+        Ok(v1::UnlockVaultResponse { vault: Some(unlocked) })
     }
 
     /// Answers `SetVaultPassphrase`.

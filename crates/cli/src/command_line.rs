@@ -52,7 +52,7 @@ pub(crate) enum Verb {
     Chat(verbs::chat::ChatArgs),
     /// Ask once and show the answer
     Run(verbs::run::RunArgs),
-    /// List runs; follow, answer, steer, await or stop one
+    /// List runs; tail, answer, steer, wait for or cancel one
     #[command(subcommand)]
     Runs(verbs::runs::RunsVerb),
     /// Answer what waits for you, and see what may run silently

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::exit::Exit;
 use crate::model_names::is_same_model;
-use palyra_explain::{mend_of_demo, mend_of_refusal, missing_key};
+use palyra_explain::{mend_of_demo, mend_of_refusal, mend_of_unset_key, missing_key};
 use palyra_screen_text::shell_word;
 
 const PATH_CHARS_MAX: usize = 300;
@@ -120,7 +120,7 @@ impl Failure {
             return Self::WithMend { code: *code, mend: missing.mend(model), message: message.clone() };
         }
         if let Self::Local { code, message } = &self
-            && let Some(mend) = mend_of_demo(message, model)
+            && let Some(mend) = mend_of_demo(message, model).or_else(|| mend_of_unset_key(message))
         {
             return Self::WithMend { code: *code, mend: mend.to_owned(), message: message.clone() };
         }

@@ -15,8 +15,9 @@ use palyra_providers::detect::{
     explicit_selection, selected_model,
 };
 use palyra_providers::{
-    AnthropicMessagesConfig, AnthropicMessagesProvider, GuardLimits, OpenAiChatProvider, OpenAiConfig,
-    OpenAiResponsesProvider, ProviderConfigError, ProviderEmbeddings, ResolveKeyError, Secret, guarded,
+    AnthropicMessagesConfig, AnthropicMessagesProvider, GuardLimits, KeyReference, OpenAiChatProvider,
+    OpenAiConfig, OpenAiResponsesProvider, ProviderConfigError, ProviderEmbeddings, ResolveKeyError, Secret,
+    guarded,
 };
 use palyra_runtime::ModelDirectory;
 use palyra_types::ErrorCode;
@@ -156,6 +157,12 @@ pub(crate) enum MissingSecret {
     Refused,
     /// The server is asked once its key is there: for a start, since only a daemon that runs can unlock and fill its vault.
     Awaited,
+}
+
+/// Returns whether a server has its key from the vault.
+pub(crate) fn uses_the_vault(config: &Config) -> bool {
+    let is_of_vault = |key: &String| matches!(key.parse(), Ok(KeyReference::Vault(_)));
+    config.providers().iter().any(|settings| settings.key.as_ref().is_some_and(is_of_vault))
 }
 
 /// Makes what can be made without a network; else every reason against it.

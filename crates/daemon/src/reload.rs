@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use palyra_admin::health::{CheckLevel, HealthCheck};
 use palyra_admin::prices::PublishedPrices;
-use palyra_api::{ConfigFact, ReloadError, ReloadReport, ReloadRequest};
+use palyra_api::{ConfigFact, ReloadError, ReloadPart, ReloadReport, ReloadRequest};
 use palyra_policy::ToolCallPolicySnapshot;
 use palyra_runtime::{GatewayRuntimeConfigSnapshot, ModelDirectory};
 use tokio::signal::unix::Signal;
@@ -164,6 +164,10 @@ impl ConfigReloader {
                     None => return,
                 },
             };
+            if let Some(ReloadRequest { part: ReloadPart::VaultKeys, reply }) = request {
+                let _ = reply.send(self.renew_vault_keys().await);
+                continue;
+            }
             self.notices.reloading();
             let reloaded = self.reload().await;
             self.notices.ready_again(match &reloaded {
@@ -225,6 +229,19 @@ impl ConfigReloader {
         self.swap.config.send_replace(Arc::new(config));
         tokio::spawn(models::suggest_local_servers(self.swap.models.clone()));
         Ok(ReloadReport { digest, changed, needs_restart })
+    }
+
+    /// Builds the servers again where one has a key of the vault. One whose key is not given out waits for it.
+    async fn renew_vault_keys(&self) -> Result<ReloadReport, ReloadError> {
+        let config = Arc::clone(&self.swap.config.borrow());
+        if models::uses_the_vault(&config) {
+            let directory = models::build(&config, &self.keys, MissingSecret::Awaited).await;
+            let lines = |errors: Vec<models::ModelsError>| errors.iter().map(|error| chain(error)).collect();
+            let directory = directory.map_err(|errors| invalid(lines(errors)))?;
+            self.swap.models.send_replace(Arc::new(directory));
+        }
+        let digest = self.swap.snapshots.borrow().digest;
+        Ok(ReloadReport { digest, changed: Vec::new(), needs_restart: Vec::new() })
     }
 
     async fn validate(&self) -> Result<ValidConfig, ReloadError> {

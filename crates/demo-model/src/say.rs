@@ -260,9 +260,7 @@ pub(super) fn cannot_do(lack: MissingAbility, typed: &str) -> String {
 /// Says what was not understood.
 pub(super) fn unclear(words: &str) -> String {
     let reference = words.split_whitespace().find_map(bare_reference);
-    let hint = reference
-        .map(|path| format!(" To show me a file, write @file:{}", clipped(path)))
-        .unwrap_or_default();
+    let hint = reference.map(shown_by).unwrap_or_default();
     let words = clipped(words);
     if words.contains('"') {
         format!("{UNCLEAR}: {words}{hint}")
@@ -275,6 +273,18 @@ pub(super) fn unclear(words: &str) -> String {
 fn bare_reference(word: &str) -> Option<&str> {
     let path = word.strip_prefix('@')?.trim_end_matches(['.', ',', '?', '!']);
     (path.contains(['/', '.']) && !path.contains([':', '@'])).then_some(path)
+}
+
+/// Says how a file is shown: by a reference in the folder, as an attachment elsewhere.
+fn shown_by(path: &str) -> String {
+    let path_shown = clipped(path);
+    if path.starts_with(['~', '/']) {
+        format!(
+            " To show me a file that is not in this folder, attach it: /attach {path_shown} in a chat, else --attach {path_shown}"
+        )
+    } else {
+        format!(" To show me a file, write @file:{path_shown}")
+    }
 }
 
 /// Names the part of an input that cannot be done.
@@ -339,6 +349,7 @@ mod tests {
     #[test]
     fn a_reference_without_its_kind_has_the_way_to_write_it() {
         assert!(unclear("explain @src/basket.py").ends_with(" To show me a file, write @file:src/basket.py"));
+        assert!(unclear("explain @~/notes.txt").contains("/attach ~/notes.txt in a chat"));
         for words in ["explain @file:a.py", "ask @ann", "explain it"] {
             assert!(!unclear(words).contains("To show me"), "{words}");
         }

@@ -11,12 +11,20 @@ const MODELS_NAMED_MAX: usize = 8;
 const NEWEST_VERSION: &str = ":latest";
 /// The model that is built in.
 const DEMO_MODEL: &str = "demo/demo";
+/// Begins a command that gives a key of the vault out.
+const VAULT_COMMAND: &str = "`palyra admin vault ";
+/// Says that no variable with a key was there when the daemon started.
+const NO_VARIABLE: &str = "no key is configured for `openai`: OPENAI_API_KEY";
 /// Ends the name of a variable in what a daemon says of a key that it does not have.
 const NOT_SET: &str = "` is not set in the daemon's environment";
 
-/// Returns what to do after a model failed its test, where the mend of the code is another test.
+/// Returns what to do after a model failed its test, where the mend of the code is another test. A failure that is about a key of the
+/// vault names the command that mends it.
 #[must_use]
-pub fn mend_of_known(code: ErrorCode) -> Option<&'static str> {
+pub fn mend_of_known(code: ErrorCode, message: &str) -> Option<&'static str> {
+    if message.contains(VAULT_COMMAND) {
+        return Some("then the same command again");
+    }
     match code {
         ErrorCode::ModelAuth | ErrorCode::ModelPermission => {
             Some("check its key: OPENAI_API_KEY, or `key` in its section of the configuration file")
@@ -33,6 +41,17 @@ pub fn mend_of_known(code: ErrorCode) -> Option<&'static str> {
         ),
         _ => None,
     }
+}
+
+/// Returns what to do about a server of the environment that wants a key, where the daemon's environment has none.
+///
+/// The name of the model may be a guess in that case, so no command names it.
+#[must_use]
+pub fn mend_of_unset_key(message: &str) -> Option<&'static str> {
+    message.contains(NO_VARIABLE).then_some(
+        "`export OPENAI_API_KEY=…` in this shell, then the same command again: an idle daemon is replaced by one that has it; one \
+         that is at work is stopped by `palyra admin stop`",
+    )
 }
 
 /// Returns what to do where the demo model was asked for an answer by a schema: another attempt cannot differ.
@@ -223,7 +242,7 @@ mod tests {
             (ErrorCode::ModelTransient, None),
             (ErrorCode::RunNotFound, None),
         ] {
-            let mend = mend_of_known(code);
+            let mend = mend_of_known(code, "HTTP 401");
             assert_eq!(mend.is_some(), named.is_some(), "{code}");
             assert!(mend.unwrap_or_default().contains(named.unwrap_or_default()), "{code}: {mend:?}");
         }

@@ -175,11 +175,7 @@ fn over_budget(hit: &LimitHit) -> PassOverReason {
 }
 
 /// Sorts models by a preference, for requests of a size; the order of equals stays.
-pub fn sort_by_preference(
-    candidates: &mut [ModelCandidate],
-    preference: ModelPreference,
-    size: RequestSize,
-) {
+pub fn sort_by_preference(candidates: &mut [ModelCandidate], preference: ModelPreference, size: RequestSize) {
     candidates.sort_by_key(|candidate| place(preference, size, candidate));
 }
 

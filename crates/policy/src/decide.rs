@@ -3,6 +3,7 @@
 //! Owns the order of the stations: name, arguments, what they hold, skills, postures, policies, grants, approvers.
 //! Invariant: the only way to [`ToolVerdict::Allow`] leads through all of them.
 
+use cedar_policy::Effect;
 use palyra_types::Redacted;
 use palyra_types::access::PrincipalRecord;
 use palyra_types::approval::{ApprovalTerms, StoredGrantRecord};
@@ -352,9 +353,17 @@ fn explanation(snapshot: &ToolCallPolicySnapshot, tool: &ToolSpec, judged: &Judg
     }
 }
 
+/// The shipped rule against reading outside of the workspace.
+const READS_OUTSIDE: &str = "never-reads-outside";
+
 /// Returns what would help where a policy that ships forbids a program.
 fn forbidden_mend(policies: &[String], tool: &ToolSpec) -> Option<&'static str> {
     let starts = tool.capabilities.contains(&Capability::Process);
+    if !starts && policies.iter().any(|id| id == READS_OUTSIDE) {
+        return Some(
+            "the person can attach a file that is elsewhere: /attach PATH in a chat, --attach PATH with an input",
+        );
+    }
     (starts && policies.iter().any(|id| id == "never-into-git"))
         .then_some(
             "no program may name `.git`: leave it out of the line; `read_file` reads a file in it, and the `git` tool \
@@ -402,6 +411,10 @@ fn cannot_be_read_only(judged: &JudgedRequest) -> String {
 fn by_policies(snapshot: &ToolCallPolicySnapshot, ids: &[String]) -> String {
     const SHOWN_MAX: usize = 3;
     const REASON_CHARS_MAX: usize = 200;
+    // A call that a forbid keeps from running unattended asks because of it, and not because of the permit.
+    let forbids: Vec<String> =
+        snapshot.policies().named(ids, Effect::Forbid).map(|known| known.annotations.id.clone()).collect();
+    let ids = if forbids.is_empty() { ids } else { &forbids };
     let shown = ids.iter().take(SHOWN_MAX).map(|id| {
         let reason = snapshot.policies().known(id).map_or("", |known| known.annotations.reason.as_str());
         match reason {

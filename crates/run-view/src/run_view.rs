@@ -3,6 +3,7 @@
 //! Owns which entries are shown, where and how, and what they mean for the end of the program.
 //! Pure: knows no terminal and no daemon. Begin at [`RunView::absorb`].
 
+mod budget_stop;
 mod calls;
 mod next_steps;
 
@@ -13,6 +14,7 @@ use palyra_wire::v1;
 use palyra_wire::v1::tape_entry::Event;
 use prost_types::Timestamp;
 
+use self::budget_stop::top_up_of;
 use self::next_steps::next_step;
 use super::answer::OfferScope;
 use super::approval::granted;
@@ -577,8 +579,9 @@ impl RunView {
         self.close_line(shown);
         shown.push(note(NoteKind::Doubt, clean_line(&reached.explanation, MEND_CHARS_MAX)));
         let go_on = format!(
-            "`palyra budget go-on {}` lets it go on once, `palyra budget top-up NAME tokens=N` raises a limit",
-            self.shown_id(run)
+            "`palyra budget go-on {}` lets it go on once, `{}` raises a limit",
+            self.shown_id(run),
+            top_up_of(&reached.explanation)
         );
         shown.push(note(NoteKind::Info, go_on));
     }

@@ -12,6 +12,8 @@ use ulid::Ulid;
 pub const ID_FRAGMENT_CHARS_MIN: usize = 4;
 /// Characters of a whole id.
 const ID_CHARS: usize = 26;
+/// Characters at its end that tables show.
+const SHOWN_CHARS: usize = 6;
 /// The letters and digits of ids.
 const ALPHABET: &str = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 /// How far `last~N` reaches back.
@@ -101,11 +103,12 @@ impl IdFragment {
         &self.0
     }
 
-    /// Returns whether an id, given by its bytes, begins or ends with it.
+    /// Returns whether an id, given by its bytes, begins or ends with it, or its form in tables begins with it.
     #[must_use]
     pub fn matches(&self, id: [u8; 16]) -> bool {
         let text = Ulid::from_bytes(id).to_string();
-        text.starts_with(&self.0) || text.ends_with(&self.0)
+        let shown = &text[text.len() - SHOWN_CHARS..];
+        text.starts_with(&self.0) || text.ends_with(&self.0) || shown.starts_with(&self.0)
     }
 }
 

@@ -13,19 +13,35 @@ pub(super) fn usage_notes(usage: &v1::GetUsageResponse) -> Vec<String> {
     if all.estimated_requests > 0 {
         let requests = count(all.estimated_requests, "request");
         notes.push(format!(
-            "the tokens of {requests} are estimated: an answer broke off, or its server did not count them"
+            "the tokens of {requests} are estimated: an answer broke off, or its model does not count them, as the demo model"
         ));
     }
     if usage.currency.is_empty() {
         let mend = "`palyra explain docs/usage.md` says how to set prices.file";
         notes.push(format!("no prices are configured, so no costs are shown; {mend}"));
     } else if all.unpriced_requests > 0 || all.unpriced_tokens > 0 {
-        let requests = count(all.unpriced_requests, "request");
-        let models = unpriced_models(usage);
-        let mend = "add the models to the file that prices.file names";
-        notes.push(format!("{requests} without a price{models}, which no cost includes; {mend}"));
+        let erased = unpriced_erased(usage).min(all.unpriced_requests);
+        let named = all.unpriced_requests - erased;
+        if named > 0 || erased == 0 {
+            let (requests, models) = (count(named, "request"), unpriced_models(usage));
+            let mend = "add the models to the file that prices.file names";
+            notes.push(format!("{requests} without a price{models}, which no cost includes; {mend}"));
+        }
+        if erased > 0 {
+            let requests = count(erased, "request");
+            notes.push(format!(
+                "{requests} of erased runs, whose model is not known any more, which no cost includes"
+            ));
+        }
     }
     notes
+}
+
+/// Returns how many requests without a price went to models whose names are erased.
+fn unpriced_erased(usage: &v1::GetUsageResponse) -> u64 {
+    let models = usage.rows.iter().filter(|row| row.grouping() == UsageGrouping::Model);
+    let erased = models.filter(|row| row.model.is_empty() && row.others == 0);
+    erased.filter_map(|row| row.totals.as_ref()).map(|used| used.unpriced_requests).sum()
 }
 
 fn unpriced_models(usage: &v1::GetUsageResponse) -> String {
@@ -67,6 +83,9 @@ mod tests {
         let notes = usage_notes(&usage("EUR", doubtful, &["a/1", "b/2"]));
         assert!(notes[0].starts_with("the tokens of 1 request are estimated"), "{notes:?}");
         assert!(notes[1].starts_with("2 requests without a price (a/1, b/2), which"), "{notes:?}");
+        let erased = usage_notes(&usage("EUR", doubtful, &["a/1", ""]));
+        assert!(erased[1].starts_with("1 request without a price (a/1), which"), "{erased:?}");
+        assert!(erased[2].starts_with("1 request of erased runs"), "{erased:?}");
         let many = usage_notes(&usage("EUR", doubtful, &["a", "b", "c", "d", "e", "f"]));
         assert!(many[1].contains("(a, b, c, d and 2 more)"), "{many:?}");
     }

@@ -7,8 +7,8 @@ use palyra_journal_core::families::budget_accounts::accounts_of;
 use palyra_journal_core::family::QueryFamilies;
 use palyra_types::BudgetId;
 use palyra_types::budget::{
-    AccountEvent, AccountKey, BudgetEvent, BudgetScope, BudgetSet, LimitAction, PurseKey, PurseKind,
-    TopUpReason, UsageAmount, UsageLimits, WindowKind, WindowSpan,
+    AccountEvent, AccountKey, BudgetEvent, BudgetScope, BudgetSet, LimitAction, LimitMeasure, PurseKey,
+    PurseKind, TopUpReason, UsageAmount, UsageLimits, WindowKind, WindowSpan,
 };
 
 use super::UsageHandle;
@@ -156,6 +156,7 @@ impl UsageHandle {
             return Err(invalid(&"name tokens, money or requests to top the budget up by"));
         }
         let budget = self.named(&name)?;
+        check_limited(&budget.definition, amount)?;
         let keys = self.accounts_to_top_up(&budget, purse).await?;
         self.budgets.read_accounts(keys.clone()).await?;
         let topped_up = AccountEvent::ToppedUp { amount, reason: TopUpReason::Person };
@@ -214,6 +215,23 @@ impl UsageHandle {
         let found = known.find(|budget| budget.definition.name.as_str() == name);
         found.ok_or_else(|| AdminError::BudgetNotFound { name: name.chars().take(64).collect() })
     }
+}
+
+/// Refuses an amount in a measure that a budget does not limit: it would change nothing.
+fn check_limited(budget: &BudgetDefinition, amount: UsageAmount) -> Result<(), AdminError> {
+    let is_limited =
+        |measure: &LimitMeasure| budget.hard.of(*measure).is_some() || budget.soft.of(*measure).is_some();
+    let without =
+        LimitMeasure::ALL.into_iter().find(|measure| amount.of(*measure) > 0 && !is_limited(measure));
+    let Some(without) = without else { return Ok(()) };
+    let limited: Vec<&str> =
+        LimitMeasure::ALL.into_iter().filter(is_limited).map(LimitMeasure::as_str).collect();
+    Err(invalid(&format!(
+        "the budget `{}` does not limit {}; it limits {}",
+        budget.name,
+        without.as_str(),
+        limited.join(" and ")
+    )))
 }
 
 fn is_own(purse: PurseKey, caller: Caller) -> bool {

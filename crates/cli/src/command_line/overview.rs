@@ -30,8 +30,8 @@ pub(super) fn overview(command: &Command) -> String {
             let _ = writeln!(text, "{BOLD}{task:<8}{PLAIN}{name:<10}{about}");
         }
     }
-    text + "\n`palyra help VERB` shows one verb (`memory` and `console`, too), `help options`\n\
-            the options of all, `palyra help topics` what else is explained.\n"
+    text + "\n`palyra help VERB` shows one verb (`budget`, `console`, `memory` and `usage`, too),\n\
+            `help options` the options of all, `palyra help topics` what else is explained.\n"
 }
 
 /// Returns the options that every verb takes, a line each.

@@ -199,6 +199,12 @@ impl Chat<'_> {
         let id = short_id(&session.session_id);
         let message = format!("{known}, in {whose} {id}; /help lists commands");
         self.note(NoteKind::Info, &message);
+        if session.archived.is_some() {
+            let mend = format!(
+                "it is archived and takes no input: `palyra sessions restore {id}` makes it active again"
+            );
+            self.note(NoteKind::Doubt, &mend);
+        }
         if at_rest && let Some([said, answer]) = self.chat_session.last_exchange(session).await? {
             // Nothing is left of what was erased.
             for (what, text) in [("you said", said), ("the answer", answer)] {

@@ -40,7 +40,7 @@ const SEARCH_CHARS_MAX: usize = 60;
 /// Approvals of a run of which it is shown who decided.
 const APPROVALS_READ_MAX: u32 = 500;
 
-/// Look at runs, follow, answer, steer or stop one.
+/// Look at runs; tail, answer, steer, wait for or cancel one.
 #[derive(Debug, Subcommand)]
 pub(crate) enum RunsVerb {
     /// List runs, newest first

@@ -3,10 +3,12 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
+use palyra_model_server::{Behaviour, Reply};
 use rustix::process::{Signal, kill_process};
 use serde_json::Value;
 
 use crate::home::{Ended, Home, until_ended};
+use crate::openai_server::{runtime, serve};
 use crate::redaction::{files, forms, holds};
 
 /// A value that no rule knows.
@@ -129,6 +131,35 @@ fn a_secret_is_kept_bound_and_shown_to_nobody() {
     let mut found = Vec::new();
     files(&home.state_dir(), &mut found);
     assert!(found.iter().any(|(_, bytes)| holds(bytes, b"and walnut stays")));
+}
+
+/// A model's server uses a key of the vault as long as the vault gives it out, and not until the configuration is read again.
+#[test]
+fn a_model_loses_its_key_with_the_binding_and_has_it_back_with_a_new_one() {
+    let runtime = runtime();
+    let server = serve(&runtime, Behaviour::always(Reply::text("Here I am.")).with_key(VALUE));
+    let home = Home::new();
+    let host = server.base_url().trim_start_matches("http://").split('/').next().unwrap().to_owned();
+    put(&home, &["put", "box-key", "--host", &host], VALUE).expect(0);
+    std::fs::create_dir_all(home.config_file().parent().unwrap()).unwrap();
+    let text = format!(
+        "[model]\ndefault = \"box/test-model\"\n[providers.box]\nbase_url = \"{}\"\nkey = \"vault:box-key\"\n",
+        server.base_url()
+    );
+    std::fs::write(home.config_file(), text).unwrap();
+    home.palyra(&["config", "reload"]).expect(0);
+    let asks = || home.palyra(&["run", "hello"]);
+    assert_eq!(asks().expect(0).out, "Here I am.\n");
+    let asked = server.asked().len();
+    vault(&home, &["unbind", "box-key", &host]).expect(0);
+    let refused = asks().expect(1);
+    assert!(refused.err.contains("palyra admin vault bind box-key"), "{}", refused.err);
+    assert_eq!(server.asked().len(), asked, "nothing is sent with a key that is not bound any more");
+    vault(&home, &["bind", "box-key", &host]).expect(0);
+    assert_eq!(asks().expect(0).out, "Here I am.\n");
+    vault(&home, &["remove", "box-key"]).expect(0);
+    asks().expect(1);
+    assert_eq!(server.asked().len(), asked + 1);
 }
 
 #[test]

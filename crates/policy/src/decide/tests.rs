@@ -104,6 +104,31 @@ fn a_credential_is_judged_and_told_apart() {
     }
 }
 
+/// A person who reads the question learns which rule asks, not which one permits what is approved.
+#[test]
+fn a_call_that_a_rule_of_ones_own_makes_ask_names_that_rule() {
+    let own = r#"@id("else-asks")
+        forbid (principal, action == Action::"execute_unattended", resource)
+        unless { context.within.contains("src") };"#;
+    let mut rules = ToolPolicyRules::shipped();
+    rules.files.push(crate::PolicyFile::new("own.cedar", own));
+    let snapshot = snapshot_of(rules);
+    let why = |path: &str| {
+        let decision = decide_tool_call(&snapshot, &call("read_file", &json!({"path": path})), &evidence());
+        (decision.verdict, decision.explanation.expose().clone())
+    };
+    let (verdict, said) = why("docs/settings.txt");
+    assert_eq!(verdict, ToolVerdict::Ask);
+    assert!(said.contains("`else-asks`") && !said.contains("reads-of-credentials"), "{said}");
+    assert_eq!(why("src/a.py").0, ToolVerdict::Allow, "the control");
+    assert!(shipped_reason("read_file", ".env").contains("reads-of-credentials"), "the control");
+}
+
+fn shipped_reason(tool: &str, path: &str) -> String {
+    let decision = decide_tool_call(snapshot(), &call(tool, &json!({"path": path})), &evidence());
+    decision.explanation.expose().clone()
+}
+
 #[test]
 fn what_ships_decides_so() {
     for (name, arguments, expect) in [

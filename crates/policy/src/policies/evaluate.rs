@@ -134,7 +134,7 @@ impl PreparedTool {
 pub(crate) enum Answer {
     /// It may run unattended, by these permits.
     Unattended(Vec<String>),
-    /// It may run once approved, by these permits.
+    /// It may run once approved: by the forbids that keep it from running unattended, and by the permits.
     Attended(Vec<String>),
     /// It may not, by these forbids; by none when nothing permits it.
     Denied(Vec<String>),
@@ -182,6 +182,7 @@ pub(crate) fn ask(
         return Answer::Failed(vec!["the request".to_owned()]);
     };
     let authorizer = Authorizer::new();
+    let mut asking = Vec::new();
     if prepared.unattended_permits && supposed.unattended {
         let first = authorizer.is_authorized(&unattended, &prepared.unattended, &entities);
         if let Some(failed) = failed(&first) {
@@ -190,13 +191,17 @@ pub(crate) fn ask(
         if first.decision() == Decision::Allow {
             return Answer::Unattended(reasons(&first));
         }
+        asking = reasons(&first);
     }
     let second = authorizer.is_authorized(&execute, &prepared.execute, &entities);
     if let Some(failed) = failed(&second) {
         return failed;
     }
     match second.decision() {
-        Decision::Allow => Answer::Attended(reasons(&second)),
+        Decision::Allow => {
+            asking.extend(reasons(&second));
+            Answer::Attended(asking)
+        }
         Decision::Deny => Answer::Denied(reasons(&second)),
     }
 }

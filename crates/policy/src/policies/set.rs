@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cedar_policy::{PolicyId, Schema, SchemaFragment, Validator};
+use cedar_policy::{Effect, PolicyId, Schema, SchemaFragment, Validator};
 use palyra_types::tool::ToolCatalog;
 
 use super::diagnostic::{PolicyMistake, PolicyMistakes, place_of};
@@ -232,10 +232,18 @@ impl PolicySet {
         self.known.get(id)
     }
 
-    /// Returns the strictest terms that any of the named policies states.
+    /// Returns those of the named policies that have an effect.
+    pub(crate) fn named<'p>(
+        &'p self,
+        ids: &'p [String],
+        effect: Effect,
+    ) -> impl Iterator<Item = &'p KnownPolicy> {
+        ids.iter().filter_map(|id| self.known.get(id)).filter(move |known| known.policy.effect() == effect)
+    }
+
+    /// Returns the strictest terms that any of the named permits states.
     pub(crate) fn terms(&self, ids: &[String]) -> StatedTerms {
-        let stated =
-            ids.iter().filter_map(|id| self.known.get(id)).map(|known| known.annotations.terms.clone());
+        let stated = self.named(ids, Effect::Permit).map(|known| known.annotations.terms.clone());
         stated.fold(StatedTerms::default(), StatedTerms::and)
     }
 }

@@ -26,11 +26,7 @@ pub(super) struct FailsFast {
 
 impl FailsFast {
     /// Wraps a provider.
-    pub(super) fn new(
-        inner: Arc<dyn ModelProvider>,
-        signs: ProviderSigns,
-        clock: Arc<dyn Clock>,
-    ) -> Self {
+    pub(super) fn new(inner: Arc<dyn ModelProvider>, signs: ProviderSigns, clock: Arc<dyn Clock>) -> Self {
         Self { inner, signs, clock }
     }
 }

@@ -35,11 +35,7 @@ pub(super) struct WatchedProvider {
 
 impl WatchedProvider {
     /// Wraps a provider.
-    pub(super) fn new(
-        inner: Arc<dyn ModelProvider>,
-        signs: ProviderSigns,
-        clock: Arc<dyn Clock>,
-    ) -> Self {
+    pub(super) fn new(inner: Arc<dyn ModelProvider>, signs: ProviderSigns, clock: Arc<dyn Clock>) -> Self {
         Self { inner, signs, clock }
     }
 }

@@ -39,7 +39,9 @@ fn after_status(output: &str) -> Option<String> {
             )
         }
         (401 | 403, _) => {
-            "the server wants to know who asks; a secret is sent over https:// only, so name its https:// address".to_owned()
+            "the server wants to know who asks, and secrets are sent over https:// only: name its https:// address if it has one; a \
+             server that speaks http:// alone gets none"
+                .to_owned()
         }
         (408 | 429 | 500.., _) => "the server may answer later: ask again in a while".to_owned(),
         (404 | 410, _) => "the server has nothing at that address: check it, then ask again".to_owned(),

@@ -415,8 +415,8 @@ struct ModelChain {
     fallbacks: Vec<ModelRef>,
 }
 
-/// Returns the chain of a run whose model was chosen. Who names a model means that one; a conversation stays with its model;
-/// among the configured ones the order of the configuration decides.
+/// Returns the chain of a run whose model was chosen. Who names a model means that one alone; the model of an agent, and of the
+/// run that is repeated, comes first; among the default model and its fallbacks the order of the configuration decides.
 fn chain_of(
     engine: &Engine,
     request: &SubmitRequest,
@@ -427,16 +427,10 @@ fn chain_of(
         return ModelChain { model, fallbacks: Vec::new() };
     }
     let directory = Arc::clone(&engine.ports.models.borrow());
-    let mut fallbacks = directory.fallbacks_of(&model);
+    let fallbacks = directory.fallbacks_of(&model);
     let config = Arc::clone(&engine.config.borrow());
-    if config.model_order == ModelPreference::ConfiguredOrder {
-        return ModelChain { model, fallbacks };
-    }
-    let default = directory.default_model();
-    if earlier.is_some() || model != *default {
-        // Another order may have put the default model behind the one of the conversation.
-        let is_new = model != *default && !fallbacks.contains(default);
-        fallbacks.extend(is_new.then(|| default.clone()));
+    let is_chosen = earlier.is_some() || model != *directory.default_model();
+    if is_chosen || config.model_order == ModelPreference::ConfiguredOrder {
         return ModelChain { model, fallbacks };
     }
     let models: Vec<ModelRef> = std::iter::once(model.clone()).chain(fallbacks).collect();

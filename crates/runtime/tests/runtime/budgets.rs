@@ -321,6 +321,11 @@ async fn a_change_in_the_middle_of_a_run_applies_from_its_next_request() {
     waits(&rig, run).await;
     assert_eq!(rig.model.requests().len(), 1);
     let name = "daily".to_owned();
+    let money = UsageAmount { money: MoneyAmount(1), ..UsageAmount::ZERO };
+    let unlimited = TopUp { name: name.clone(), purse: None, amount: money };
+    let refused = soon("a refusal", rig.gateway.admin.usage.top_up_budget(rig.me(), unlimited)).await;
+    let refused = refused.unwrap_err().to_string();
+    assert!(refused.contains("does not limit money; it limits tokens"), "{refused}");
     let amount = UsageAmount { tokens: 2 * size, ..UsageAmount::ZERO };
     let topping_up = TopUp { name, purse: None, amount };
     soon("a top-up", rig.gateway.admin.usage.top_up_budget(rig.me(), topping_up)).await.unwrap();

@@ -132,6 +132,9 @@ pub(crate) async fn run(context: &Context, args: AddArgs) -> Result<Exit, Failur
     let is_new = new != config.text;
     if is_new {
         save(context, &config.file, &new)?;
+        if let Some(note) = other_key(&config.text, &args) {
+            context.output.note(NoteKind::Info, &note);
+        }
     } else {
         let note = format!("{} is there already, with the same settings; nothing to save", args.name);
         context.output.note(NoteKind::Info, &note);
@@ -297,6 +300,13 @@ fn check_replaced(config: &str, args: &AddRequest) -> Result<(), Failure> {
         "{0} is the name of the server at {url} already; another name keeps both, and --yes replaces {0}",
         args.name
     )))
+}
+
+/// Says that a known server has another key now.
+fn other_key(config: &str, args: &AddRequest) -> Option<String> {
+    let former = provider_field(config, &args.name, "key")?;
+    let key = args.key.as_ref().filter(|key| **key != former)?;
+    Some(format!("the key of {} is now {key} (was {former})", args.name))
 }
 
 /// Refuses the daemon that runs as a server of its own models: it would ask itself without end.
