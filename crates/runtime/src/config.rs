@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use palyra_admin::budgets::OverBudgetModel;
+use palyra_admin::upkeep::{HasUpkeepRules, UpkeepRules};
 use palyra_governance::PriceCatalogue;
 use palyra_types::run::RunLimits;
 
@@ -32,6 +33,8 @@ pub struct GatewayRuntimeConfigSnapshot {
     pub compacts: bool,
     /// What follows when the request to a model is not within budgets, and its chain has other models.
     pub over_budget: OverBudgetModel,
+    /// What the daemon does by itself for its journal and with sessions that no person uses.
+    pub upkeep: UpkeepRules,
     /// Silence on a stream after which a heartbeat is sent.
     pub heartbeat: Duration,
 }
@@ -55,7 +58,14 @@ impl Default for GatewayRuntimeConfigSnapshot {
             prices: None,
             compacts: false,
             over_budget: OverBudgetModel::Stops,
+            upkeep: UpkeepRules::default(),
             heartbeat: Duration::from_secs(10),
         }
+    }
+}
+
+impl HasUpkeepRules for GatewayRuntimeConfigSnapshot {
+    fn upkeep(&self) -> UpkeepRules {
+        self.upkeep
     }
 }
