@@ -24,6 +24,7 @@ pub mod prices;
 pub mod project_rules;
 pub mod shadow_report;
 pub mod skills;
+pub mod upkeep;
 pub mod usage;
 pub mod vault;
 

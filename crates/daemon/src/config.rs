@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use palyra_governance::ModelPreference;
+use palyra_admin::upkeep::RetentionRules;
 use palyra_journal::PayloadSealing;
 use palyra_ports::EmbeddingModelName;
 use palyra_types::run::RunLimits;
@@ -205,6 +206,19 @@ impl Config {
     #[must_use]
     pub fn compacts(&self) -> bool {
         !matches!(self.values.get("compaction.automatic"), Some((ConfigValue::Bool(false), _)))
+    }
+
+    /// Returns when sessions that no person uses are archived and erased.
+    #[must_use]
+    pub fn retention(&self) -> RetentionRules {
+        let days = |key: &str| match self.integer(key) {
+            0 => None,
+            days => Some(Duration::from_secs(days * 24 * 60 * 60)),
+        };
+        RetentionRules {
+            archive_after: days("retention.archive_sessions_days"),
+            erase_after: days("retention.erase_archived_days"),
+        }
     }
 
     /// Returns the default model; empty when none is named.

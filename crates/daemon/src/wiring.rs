@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use palyra_admin::budgets::OverBudgetModel;
 use palyra_admin::prices::PublishedPrices;
+use palyra_admin::upkeep::{JournalCareRules, UpkeepRules};
 use palyra_api::ConfigFact;
 use palyra_journal::{Derived, JournalStore, OpenError, OpenOptions, PayloadSealing};
 use palyra_journal_core::families::principals;
@@ -118,6 +119,7 @@ pub(crate) fn snapshot(config: &Config, prices: &PublishedPrices) -> GatewayRunt
         recalls_memory: config.recalls_memory(),
         prices: prices.configured_catalogue(),
         compacts: config.compacts(),
+        upkeep: UpkeepRules { retention: config.retention(), journal: Some(JournalCareRules::USUAL) },
         over_budget: if config.falls_back_over_budget() {
             OverBudgetModel::PassedOver
         } else {

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use palyra_admin::budgets::OverBudgetModel;
 use palyra_governance::{ModelPreference, PriceCatalogue};
+use palyra_admin::upkeep::{HasUpkeepRules, UpkeepRules};
 use palyra_types::run::RunLimits;
 
 pub use palyra_ports::read_tape::MAX_TAPE_ENTRIES_PER_RESPONSE;
@@ -34,6 +35,8 @@ pub struct GatewayRuntimeConfigSnapshot {
     pub over_budget: OverBudgetModel,
     /// Which of the configured models a run asks first.
     pub model_order: ModelPreference,
+    /// What the daemon does by itself for its journal and with sessions that no person uses.
+    pub upkeep: UpkeepRules,
     /// Silence on a stream after which a heartbeat is sent.
     pub heartbeat: Duration,
 }
@@ -58,7 +61,14 @@ impl Default for GatewayRuntimeConfigSnapshot {
             compacts: false,
             over_budget: OverBudgetModel::Stops,
             model_order: ModelPreference::ConfiguredOrder,
+            upkeep: UpkeepRules::default(),
             heartbeat: Duration::from_secs(10),
         }
+    }
+}
+
+impl HasUpkeepRules for GatewayRuntimeConfigSnapshot {
+    fn upkeep(&self) -> UpkeepRules {
+        self.upkeep
     }
 }

@@ -13,18 +13,22 @@ use palyra_admin::erasure::ErasureHandle;
 use palyra_admin::grants::GrantsHandle;
 use palyra_admin::health::HealthHandle;
 use palyra_admin::journal::JournalHandle;
-use palyra_admin::memories::MemoriesHandle;
+use palyra_admin::memories::{MemoriesHandle, MemoryExpiry};
 use palyra_admin::models::ModelsHandle;
 use palyra_admin::project_rules::{ProjectRules, ProjectRulesHandle};
 use palyra_admin::rules::PolicyHandle;
 use palyra_admin::skills::SkillsHandle;
+use palyra_admin::upkeep::{
+    JournalCareHandler, JournalCareTimer, SessionCleanupHandler, SessionCleanupTimer,
+};
 use palyra_admin::usage::UsageHandle;
 use palyra_admin::vault::VaultHandle;
-use palyra_admin::{AdminHandles, AdminViews, ErasureSubscriber, ShadowCounting};
-use palyra_background::queue::{BackgroundQueue, QueuePorts, spawn_background_queue_loop};
-use palyra_background::{BackgroundDriver, Drain, TickFailure};
+use palyra_admin::{AdminHandles, AdminPorts, AdminViews, ErasureSubscriber, ShadowCounting};
+use palyra_background::queue::{BackgroundQueue, QueuePorts, TaskHandler, spawn_background_queue_loop};
+use palyra_background::{BackgroundDriver, BackgroundStatus, Drain, TickFailure};
 use palyra_conversation::CompactionHandler;
 use palyra_policy::{ToolCallPolicySnapshot, ToolPolicyRules};
+use palyra_types::PrincipalId;
 use tokio::sync::watch;
 
 use crate::approvals::ApprovalsHandle;
@@ -122,13 +126,11 @@ pub async fn start_with_policy(
     background.at_start("lost_requests", views.budgets.end_lost(&engine.runs.ports.zones)).await;
     let recovered = crate::recovery::take_up_open_runs(&ports, &sessions).await?;
     tracing::info!(runs = recovered, "open runs taken up");
-    let queue = spawn_tasks(&background, &engine, &sessions, &views);
     let tapes = TapeHandle::new(Arc::clone(&ports), hub.clone());
     let zones = Arc::clone(&engine.runs.ports.zones);
     let memories =
         MemoriesHandle::new(admin_ports.for_memory(), Arc::clone(&views.memories), Arc::clone(&zones));
     let policy = PolicyHandle::new(Arc::clone(&admin_ports), &views);
-    let stopper = run_canceller(&ports, &sessions, &tapes);
     let subscribers: Vec<Arc<dyn ErasureSubscriber>> = vec![
         Arc::new(sessions.clone()),
         Arc::clone(&views.skills) as Arc<_>,
@@ -139,10 +141,12 @@ pub async fn start_with_policy(
         Arc::new(access.clone()),
         Arc::new(agents.clone()),
     ];
+    let stopper = Arc::new(run_canceller(&ports, &sessions, &tapes));
     let exclusion = engine.conversations.ports().erasures.clone();
-    let proofs = Arc::clone(&ports.proofs);
-    let health =
-        HealthHandle::new(Arc::clone(&admin_ports), proofs, ports.models.clone(), background.status(), queue);
+    let erasures = ErasureHandle::new(Arc::clone(&admin_ports), stopper, subscribers, exclusion);
+    let upkeep = Upkeep { admin: &admin_ports, erasures: erasures.clone(), owner, config: config.clone() };
+    let queue = spawn_tasks(&background, &engine, &sessions, &views, upkeep);
+    let health = health(&admin_ports, &ports, background.status(), queue);
     let admin = AdminHandles {
         access,
         vault,
@@ -153,7 +157,7 @@ pub async fn start_with_policy(
         project_rules: project_rules(&ports, &views.project_rules),
         usage: UsageHandle::new(Arc::clone(&admin_ports), Arc::clone(&views.budgets), zones),
         memories,
-        erasures: ErasureHandle::new(admin_ports, Arc::new(stopper), subscribers, exclusion),
+        erasures,
     };
     Ok(GatewayRuntimeState {
         runs: RunsHandle::new(Arc::clone(&engine), sessions.clone(), undoing, owner),
@@ -169,11 +173,20 @@ pub async fn start_with_policy(
     })
 }
 
+/// What the upkeep of journal and sessions needs.
+struct Upkeep<'a> {
+    admin: &'a AdminPorts,
+    erasures: ErasureHandle,
+    owner: PrincipalId,
+    config: watch::Receiver<Arc<GatewayRuntimeConfigSnapshot>>,
+}
+
 fn spawn_tasks(
     background: &BackgroundDriver,
     engine: &Arc<Engine>,
     sessions: &SessionsHandle,
     views: &AdminViews,
+    upkeep: Upkeep<'_>,
 ) -> BackgroundQueue {
     let ports = &engine.ports;
     let queue_ports = QueuePorts {
@@ -183,13 +196,32 @@ fn spawn_tasks(
         clock: Arc::clone(&ports.clock),
         entropy: Arc::clone(&ports.entropy),
     };
-    let compaction = Arc::new(CompactionHandler::new(engine.conversations.clone()));
-    let queue = spawn_background_queue_loop(background, queue_ports, vec![compaction]);
+    let Upkeep { admin, erasures, owner, config } = upkeep;
+    let archiver = Arc::new(sessions.clone());
+    let handlers: Vec<Arc<dyn TaskHandler>> = vec![
+        Arc::new(CompactionHandler::new(engine.conversations.clone())),
+        Arc::new(JournalCareHandler::new(Arc::clone(&ports.maintain), config.clone())),
+        Arc::new(SessionCleanupHandler::new(admin, erasures, archiver, owner, config.clone())),
+    ];
+    let queue = spawn_background_queue_loop(background, queue_ports, handlers);
+    let (maintain, clock) = (Arc::clone(&ports.maintain), Arc::clone(&ports.clock));
+    background.spawn(JournalCareTimer::new(maintain, Arc::clone(&clock), queue.clone(), config.clone()));
+    background.spawn(SessionCleanupTimer::new(Arc::clone(&ports.families), clock, queue.clone(), config));
+    background.spawn(MemoryExpiry::new(admin.for_memory(), Arc::clone(&views.memories)));
     background.spawn(ApprovalExpiry::new(Arc::clone(engine), sessions.clone()));
     background.spawn(budget_waits(engine, sessions));
     background.spawn(engine.compaction_watch.task(engine.conversations.clone(), queue.clone()));
     background.spawn(ShadowCounting::new(Arc::clone(&views.shadow)));
     queue
+}
+
+fn health(
+    admin: &Arc<AdminPorts>,
+    ports: &RuntimePorts,
+    status: BackgroundStatus,
+    queue: BackgroundQueue,
+) -> HealthHandle {
+    HealthHandle::new(Arc::clone(admin), Arc::clone(&ports.proofs), ports.models.clone(), status, queue)
 }
 
 fn run_canceller(ports: &RuntimePorts, sessions: &SessionsHandle, tapes: &TapeHandle) -> RunCanceller {

@@ -1,4 +1,5 @@
-//! Ending open runs before their content is erased, and waking those that wait for a budget.
+//! What upkeep does with runs and sessions: ending open runs before their content is erased, waking those that wait for a
+//! budget, and archiving sessions.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,6 +9,7 @@ use futures::future::BoxFuture;
 use palyra_admin::Caller;
 use palyra_admin::budgets::BudgetWaker;
 use palyra_admin::erasure::{EraseContentError, RunStopper};
+use palyra_admin::upkeep::SessionArchiver;
 use palyra_background::TickFailure;
 use palyra_ports::{Clock, EraseError};
 use palyra_run_core::{BudgetWake, RunInput};
@@ -17,7 +19,7 @@ use palyra_types::{PrincipalId, RunId};
 
 use crate::error::RequestError;
 use crate::run::InputData;
-use crate::session::SessionsHandle;
+use crate::session::{SessionChange, SessionsHandle};
 use crate::tape::TapeHandle;
 
 /// How long a cancelled run may take to its end; tools have their own, shorter grace.
@@ -57,6 +59,17 @@ impl RunStopper for RunCanceller {
                 }),
                 () = too_late => Err(EraseError::OpenRun(run).into()),
             }
+        }
+        .boxed()
+    }
+}
+
+impl SessionArchiver for SessionsHandle {
+    fn archive(&self, session: SessionRef) -> BoxFuture<'_, Result<(), TickFailure>> {
+        let caller = Caller::at_socket(session.principal);
+        async move {
+            let archived = self.change(caller, session.id, SessionChange::Archive).await;
+            archived.map(|_| ()).map_err(TickFailure::new)
         }
         .boxed()
     }

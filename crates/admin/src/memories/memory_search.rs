@@ -17,6 +17,7 @@ use palyra_types::memory::{MemoryRecord, MemoryScope, RecalledMemory};
 use palyra_types::session::SessionRef;
 use palyra_types::tool::Taints;
 use palyra_types::{Content, PrincipalId, SessionId};
+use tokio::sync::Notify;
 
 use crate::parts::MemoryPorts;
 
@@ -30,6 +31,8 @@ pub struct MemorySearch {
     erasures: AtomicU64,
     /// Principals that may have items. A run of another one begins without a look into the journal.
     holders: Mutex<BTreeSet<PrincipalId>>,
+    /// Given when an item with an end was saved.
+    expiring_saved: Notify,
 }
 
 /// Which items are looked for.
@@ -47,12 +50,27 @@ pub(crate) struct RankedItems {
 impl MemorySearch {
     pub(crate) async fn load(ports: MemoryPorts) -> Result<Self, ReadError> {
         let holders = ports.families.query(|rows, _| memories::holders(rows)).await?;
-        Ok(Self { ports, erasures: AtomicU64::new(0), holders: Mutex::new(holders) })
+        Ok(Self {
+            ports,
+            erasures: AtomicU64::new(0),
+            holders: Mutex::new(holders),
+            expiring_saved: Notify::new(),
+        })
     }
 
     /// Notes that an item of a principal is about to be saved.
     pub(crate) fn note_holder(&self, principal: PrincipalId) {
         self.holders.lock().unwrap_or_else(PoisonError::into_inner).insert(principal);
+    }
+
+    /// Notes that an item with an end was saved.
+    pub(crate) fn note_expiring(&self) {
+        self.expiring_saved.notify_one();
+    }
+
+    /// Completes once an item with an end was saved.
+    pub(crate) async fn expiring_saved(&self) {
+        self.expiring_saved.notified().await;
     }
 
     fn may_have_items(&self, principal: PrincipalId) -> bool {

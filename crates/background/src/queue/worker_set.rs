@@ -215,6 +215,7 @@ fn attempt_report(report: WorkerReport, redactor: &dyn Redactor) -> AttemptRepor
     };
     let (end, explanation) = match report.end {
         Some(TaskEnd::Completed) => (AttemptEnd::Completed, Redacted::default()),
+        Some(TaskEnd::CompletedWith(what)) => (AttemptEnd::Completed, explained(what)),
         Some(TaskEnd::Stopped) => (AttemptEnd::Stopped, Redacted::default()),
         Some(TaskEnd::Failed(why)) => (AttemptEnd::Failed, explained(why)),
         Some(TaskEnd::InDoubt(why)) => (AttemptEnd::InDoubt, explained(why)),

@@ -318,6 +318,19 @@ pub const SETTINGS: &[SettingSpec] = &[
         "",
         "File with prices of models (docs/usage.md), by which the costs of usage and the limits of budgets on money are computed; empty: no costs are shown.",
     ),
+    integer(
+        "retention.archive_sessions_days",
+        0..=36_500,
+        0,
+        "Days without an entry after which a session is archived (docs/background.md); 0: never.",
+    ),
+    integer(
+        "retention.erase_archived_days",
+        0..=36_500,
+        0,
+        "Days after which the content of an archived session is erased, with the files that were kept of its commands \
+         (docs/background.md); 0: never.",
+    ),
 ];
 
 /// Where a provider's API may begin, as TOML.

@@ -8,7 +8,7 @@ use std::sync::PoisonError;
 use std::time::Duration;
 
 use futures::channel::oneshot;
-use palyra_ports::maintain_journal::{ProgressCallback, RebuildError};
+use palyra_ports::maintain_journal::{ProgressCallback, RebuildError, WalShrink};
 use palyra_ports::{AppendError, CommitReceipt, KeyChoice, ProofError};
 use palyra_types::proof::SignedCheckpoint;
 
@@ -47,6 +47,9 @@ pub(crate) struct PendingHead {
     pub(crate) answer: oneshot::Sender<Result<SignedCheckpoint, ProofError>>,
 }
 
+/// The one who waits for a cut of the write-ahead log.
+pub(crate) type PendingShrink = oneshot::Sender<Result<WalShrink, AppendError>>;
+
 /// What the writer does next.
 pub(crate) enum WriterWork {
     /// Commit these together.
@@ -57,6 +60,8 @@ pub(crate) enum WriterWork {
     Erase(PendingErasure),
     /// Sign what is committed, and store it.
     Sign(PendingHead),
+    /// Cut the write-ahead log back to its usual size.
+    Shrink(PendingShrink),
     /// Store the newest signed head, for which no transaction came.
     Store,
     /// Give back what is only kept for the next work, which has not come for a while.
@@ -88,6 +93,7 @@ enum Waiting {
     Rebuild(PendingRebuild),
     Erase(PendingErasure),
     Sign(PendingHead),
+    Shrink(PendingShrink),
     Store,
 }
 
@@ -142,6 +148,11 @@ impl Queue {
         self.put(Waiting::Sign(head))
     }
 
+    /// Puts a cut of the write-ahead log at the end.
+    pub(crate) fn push_shrink(&self, answer: PendingShrink) -> Result<(), QueueRefusal> {
+        self.put(Waiting::Shrink(answer))
+    }
+
     /// Lets the writer store the newest signed head. Where that is refused it is stored later or at the end.
     pub(crate) fn push_store(&self) {
         let _ = self.put(Waiting::Store);
@@ -176,6 +187,7 @@ impl Queue {
                 Some(Waiting::Rebuild(rebuild)) => return WriterWork::Rebuild(rebuild),
                 Some(Waiting::Erase(erasing)) => return WriterWork::Erase(erasing),
                 Some(Waiting::Sign(head)) => return WriterWork::Sign(head),
+                Some(Waiting::Shrink(answer)) => return WriterWork::Shrink(answer),
                 Some(Waiting::Store) => return WriterWork::Store,
                 None if state.is_closed => return WriterWork::End,
                 None => {}
@@ -228,7 +240,11 @@ fn take_group(state: &mut QueueState, first: PendingAppend) -> Vec<PendingAppend
         group.push(pending);
         let fits = |waiting: &Waiting| match waiting {
             Waiting::Append(append) => entries + append.append.entries.len() <= GROUP_ENTRIES_MAX,
-            Waiting::Rebuild(_) | Waiting::Erase(_) | Waiting::Sign(_) | Waiting::Store => false,
+            Waiting::Rebuild(_)
+            | Waiting::Erase(_)
+            | Waiting::Sign(_)
+            | Waiting::Shrink(_)
+            | Waiting::Store => false,
         };
         if state.waiting.front().is_some_and(fits)
             && let Some(Waiting::Append(pending)) = state.waiting.pop_front()

@@ -17,6 +17,7 @@ mod idempotency;
 mod jobs;
 
 mod bookmarks;
+mod upkeep;
 mod project_rules;
 mod recall;
 mod past_runs;

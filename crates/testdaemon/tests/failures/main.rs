@@ -9,6 +9,7 @@ mod kill_at_calls;
 mod added_model;
 mod secrets;
 mod remembered;
+mod task_queue;
 
 use std::process::Command;
 
