@@ -178,7 +178,7 @@ fn a_random_delay_moves_the_start_but_not_the_name_of_an_occurrence() {
     with_delay.jitter_seconds = 3_000;
     let mut state = created(cron("0 8 * * *", "UTC"), with_delay, at("2027-01-01T00:00Z"));
     let planned = at("2027-01-01T08:00Z");
-    let due = with_delay.due_at(ScheduleId::from_parts(1, crate::fixture::SCHEDULE), planned);
+    let due = due_at(&with_delay, ScheduleId::from_parts(1, crate::fixture::SCHEDULE), planned);
     assert!(due > planned && state.next_wake() == Some(due));
     assert!(state.decide(Timestamp(due.0 - 1), Ok(())).events.is_empty());
     assert_eq!(step(&mut state, due).effects, [ScheduleEffect::Start { planned }]);

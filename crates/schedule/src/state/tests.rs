@@ -1,7 +1,7 @@
 //! The fold: a specification that no longer parses, edits, removals.
 
 use super::*;
-use crate::event::SkipReason;
+use crate::event::{OccurrenceOutcome, SkipReason};
 use crate::fixture::{at, created, cron, definition, finish, rules, show, step, text};
 use crate::rules::{MissedRule, OverlapRule};
 

@@ -37,14 +37,14 @@ impl RandomAppends {
         let schedule = ScheduleId::from_parts(14, self.below(SCHEDULES).into());
         let planned = self.instant();
         let at = self.instant();
-        match self.below(20) {
+        match self.below(23) {
             0 => ScheduleEvent::Paused { schedule, cause: self.one_of(&PauseCause::ALL).0, at },
             1 => ScheduleEvent::Resumed { schedule, at },
             2 if self.below(3) == 0 => ScheduleEvent::Removed { schedule, at },
             3 => ScheduleEvent::Edited(self.saved_schedule(schedule)),
             4 => ScheduleEvent::ManyPaused { scope: self.pause_scope(), at },
             5 => ScheduleEvent::ManyResumed { scope: self.pause_scope(), at },
-            6 => ScheduleEvent::OccurrenceCancelRequested { schedule, planned },
+            6 | 20..=22 => ScheduleEvent::OccurrenceCancelRequested { schedule, planned },
             7 => {
                 let count = self.maybe(|me| u32::try_from(me.below(9)).unwrap_or(0));
                 ScheduleEvent::OccurrencesSkipped { schedule, first: planned, last: at, count }
