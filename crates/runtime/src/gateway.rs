@@ -21,10 +21,11 @@ use palyra_admin::skills::SkillsHandle;
 use palyra_admin::usage::UsageHandle;
 use palyra_admin::vault::VaultHandle;
 use palyra_admin::{AdminHandles, AdminViews, ErasureSubscriber, ShadowCounting};
-use palyra_background::queue::{BackgroundQueue, QueuePorts, spawn_background_queue_loop};
+use palyra_background::queue::{BackgroundQueue, QueuePorts};
 use palyra_background::{BackgroundDriver, Drain, TickFailure};
 use palyra_conversation::CompactionHandler;
 use palyra_policy::{ToolCallPolicySnapshot, ToolPolicyRules};
+use palyra_scheduler::{DaemonFacts, SchedulesHandle};
 use tokio::sync::watch;
 
 use crate::approvals::ApprovalsHandle;
@@ -36,6 +37,7 @@ use crate::parts::RuntimePorts;
 use crate::run_context::RunContext;
 use crate::run_stopping::RunCanceller;
 use crate::runs::RunsHandle;
+use crate::scheduled_runs::{ScheduledRunStarter, spawn_with_queue};
 use crate::session::SessionsHandle;
 use crate::tape::{TapeHandle, TapeHub};
 use crate::undo::UndoService;
@@ -61,8 +63,8 @@ pub struct GatewayRuntimeState {
     pub journal: JournalHandle,
     /// How the daemon is.
     pub health: HealthHandle,
-    /// The configuration in force.
-    pub config: watch::Receiver<Arc<GatewayRuntimeConfigSnapshot>>,
+    /// Schedules.
+    pub schedules: SchedulesHandle,
 }
 
 /// Starts the runtime: registers what must exist, then takes up every run that is not terminal.
@@ -122,8 +124,11 @@ pub async fn start_with_policy(
     background.at_start("lost_requests", views.budgets.end_lost(&engine.runs.ports.zones)).await;
     let recovered = crate::recovery::take_up_open_runs(&ports, &sessions).await?;
     tracing::info!(runs = recovered, "open runs taken up");
-    let queue = spawn_tasks(&background, &engine, &sessions, &views);
     let tapes = TapeHandle::new(Arc::clone(&ports), hub.clone());
+    let starter =
+        ScheduledRunStarter { engine: Arc::clone(&engine), sessions: sessions.clone(), tapes: tapes.clone() };
+    let facts = DaemonFacts { access: access.clone(), agents: agents.clone() };
+    let (queue, schedules) = spawn_tasks(&background, &views, starter, facts);
     let zones = Arc::clone(&engine.runs.ports.zones);
     let memories =
         MemoriesHandle::new(admin_ports.for_memory(), Arc::clone(&views.memories), Arc::clone(&zones));
@@ -165,16 +170,17 @@ pub async fn start_with_policy(
         sessions,
         agents,
         admin,
-        config,
+        schedules,
     })
 }
 
 fn spawn_tasks(
     background: &BackgroundDriver,
-    engine: &Arc<Engine>,
-    sessions: &SessionsHandle,
     views: &AdminViews,
-) -> BackgroundQueue {
+    starter: ScheduledRunStarter,
+    facts: DaemonFacts,
+) -> (BackgroundQueue, SchedulesHandle) {
+    let (engine, sessions) = (&Arc::clone(&starter.engine), &starter.sessions.clone());
     let ports = &engine.ports;
     let queue_ports = QueuePorts {
         recorder: ports.recorder.clone(),
@@ -184,12 +190,12 @@ fn spawn_tasks(
         entropy: Arc::clone(&ports.entropy),
     };
     let compaction = Arc::new(CompactionHandler::new(engine.conversations.clone()));
-    let queue = spawn_background_queue_loop(background, queue_ports, vec![compaction]);
+    let (queue, schedules) = spawn_with_queue(background, queue_ports, vec![compaction], starter, facts);
     background.spawn(ApprovalExpiry::new(Arc::clone(engine), sessions.clone()));
     background.spawn(budget_waits(engine, sessions));
     background.spawn(engine.compaction_watch.task(engine.conversations.clone(), queue.clone()));
     background.spawn(ShadowCounting::new(Arc::clone(&views.shadow)));
-    queue
+    (queue, schedules)
 }
 
 fn run_canceller(ports: &RuntimePorts, sessions: &SessionsHandle, tapes: &TapeHandle) -> RunCanceller {

@@ -763,6 +763,20 @@ fn dropped_task() -> Vec<NewEntry> {
     events.map(entry).into()
 }
 
+/// A schedule that was removed.
+fn removed_schedule() -> Vec<NewEntry> {
+    let saved = palyra_testkit::journal_suite::schedules::saved(SCHEDULES.into(), 60);
+    let removed = ScheduleEvent::Removed { schedule: saved.schedule, at: Timestamp(90) };
+    let entry = |event: ScheduleEvent| NewEntry {
+        time: Timestamp(6_000_000),
+        principal: samples::principal(0),
+        session: None,
+        run: None,
+        event: event.into(),
+    };
+    vec![entry(ScheduleEvent::Created(saved)), entry(removed)]
+}
+
 /// An agent that was archived at two times.
 fn agent_archived_twice() -> Vec<NewEntry> {
     let agent = AgentId::from_bytes([80; 16]);
@@ -836,7 +850,9 @@ fn undo(step: u64) -> UndoId {
 /// Returns the entries of a long random log of two epochs, with erasures, and the answers of SQLite.
 async fn random_log() -> (Vec<JournalEventRecord>, Answers) {
     let folder = Folder::new();
-    let (mut random, entropy) = (RandomAppends::new(7), FixedEntropy::new(7));
+    let seed = std::env::var("SEEDX").ok().and_then(|s| s.parse().ok()).unwrap_or(7);
+    let (mut random, entropy) = (RandomAppends::new(seed), FixedEntropy::new(7));
+    let mut random_schedules = RandomAppends::new(11);
     let mut journal: JournalStore = folder.open();
     for _ in 0..900 {
         journal.append(random.next_append()).await.unwrap();
@@ -850,7 +866,7 @@ async fn random_log() -> (Vec<JournalEventRecord>, Answers) {
     for _ in 0..40 {
         journal.append(samples::append(random.budget_entries(4))).await.unwrap();
         journal.append(samples::append(random.task_entries(8))).await.unwrap();
-        journal.append(samples::append(random.schedule_entries(8))).await.unwrap();
+        journal.append(samples::append(random_schedules.schedule_entries(8))).await.unwrap();
     }
     for step in 0..90 {
         journal.append(samples::append(busy_run(&entropy, step))).await.unwrap();
@@ -859,6 +875,7 @@ async fn random_log() -> (Vec<JournalEventRecord>, Answers) {
     journal.append(samples::append(changed_budget())).await.unwrap();
     journal.append(samples::append(restored_session())).await.unwrap();
     journal.append(samples::append(dropped_task())).await.unwrap();
+    journal.append(samples::append(removed_schedule())).await.unwrap();
     journal.append(samples::append(agent_archived_twice())).await.unwrap();
     let mut ranges = Vec::new();
     for first in (2..journal.status().entries).step_by(7) {
