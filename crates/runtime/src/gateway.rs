@@ -21,7 +21,7 @@ use palyra_admin::skills::SkillsHandle;
 use palyra_admin::usage::UsageHandle;
 use palyra_admin::vault::VaultHandle;
 use palyra_admin::{AdminHandles, AdminViews, ErasureSubscriber, ShadowCounting};
-use palyra_background::queue::{BackgroundQueue, QueuePorts};
+use palyra_background::queue::QueuePorts;
 use palyra_background::{BackgroundDriver, Drain, TickFailure};
 use palyra_conversation::CompactionHandler;
 use palyra_policy::{ToolCallPolicySnapshot, ToolPolicyRules};
@@ -37,7 +37,7 @@ use crate::parts::RuntimePorts;
 use crate::run_context::RunContext;
 use crate::run_stopping::RunCanceller;
 use crate::runs::RunsHandle;
-use crate::scheduled_runs::{ScheduledRunStarter, spawn_with_queue};
+use crate::scheduled_runs::{ScheduledRunStarter, SpawnedQueue, spawn_with_queue};
 use crate::session::SessionsHandle;
 use crate::tape::{TapeHandle, TapeHub};
 use crate::undo::UndoService;
@@ -125,10 +125,9 @@ pub async fn start_with_policy(
     let recovered = crate::recovery::take_up_open_runs(&ports, &sessions).await?;
     tracing::info!(runs = recovered, "open runs taken up");
     let tapes = TapeHandle::new(Arc::clone(&ports), hub.clone());
-    let starter =
-        ScheduledRunStarter { engine: Arc::clone(&engine), sessions: sessions.clone(), tapes: tapes.clone() };
+    let starter = ScheduledRunStarter::new(&engine, &sessions, &tapes);
     let facts = DaemonFacts { access: access.clone(), agents: agents.clone() };
-    let (queue, schedules) = spawn_tasks(&background, &views, starter, facts);
+    let spawned = spawn_tasks(&background, &views, starter, facts);
     let zones = Arc::clone(&engine.runs.ports.zones);
     let memories =
         MemoriesHandle::new(admin_ports.for_memory(), Arc::clone(&views.memories), Arc::clone(&zones));
@@ -146,8 +145,13 @@ pub async fn start_with_policy(
     ];
     let exclusion = engine.conversations.ports().erasures.clone();
     let proofs = Arc::clone(&ports.proofs);
-    let health =
-        HealthHandle::new(Arc::clone(&admin_ports), proofs, ports.models.clone(), background.status(), queue);
+    let health = HealthHandle::new(
+        Arc::clone(&admin_ports),
+        proofs,
+        ports.models.clone(),
+        background.status(),
+        spawned.queue,
+    );
     let admin = AdminHandles {
         access,
         vault,
@@ -170,7 +174,7 @@ pub async fn start_with_policy(
         sessions,
         agents,
         admin,
-        schedules,
+        schedules: spawned.schedules,
     })
 }
 
@@ -179,8 +183,9 @@ fn spawn_tasks(
     views: &AdminViews,
     starter: ScheduledRunStarter,
     facts: DaemonFacts,
-) -> (BackgroundQueue, SchedulesHandle) {
-    let (engine, sessions) = (&Arc::clone(&starter.engine), &starter.sessions.clone());
+) -> SpawnedQueue {
+    let engine = Arc::clone(&starter.engine);
+    let sessions = starter.sessions.clone();
     let ports = &engine.ports;
     let queue_ports = QueuePorts {
         recorder: ports.recorder.clone(),
@@ -190,12 +195,12 @@ fn spawn_tasks(
         entropy: Arc::clone(&ports.entropy),
     };
     let compaction = Arc::new(CompactionHandler::new(engine.conversations.clone()));
-    let (queue, schedules) = spawn_with_queue(background, queue_ports, vec![compaction], starter, facts);
-    background.spawn(ApprovalExpiry::new(Arc::clone(engine), sessions.clone()));
-    background.spawn(budget_waits(engine, sessions));
-    background.spawn(engine.compaction_watch.task(engine.conversations.clone(), queue.clone()));
+    let spawned = spawn_with_queue(background, queue_ports, vec![compaction], starter, facts);
+    background.spawn(ApprovalExpiry::new(Arc::clone(&engine), sessions.clone()));
+    background.spawn(budget_waits(&engine, &sessions));
+    background.spawn(engine.compaction_watch.task(engine.conversations.clone(), spawned.queue.clone()));
     background.spawn(ShadowCounting::new(Arc::clone(&views.shadow)));
-    (queue, schedules)
+    spawned
 }
 
 fn run_canceller(ports: &RuntimePorts, sessions: &SessionsHandle, tapes: &TapeHandle) -> RunCanceller {

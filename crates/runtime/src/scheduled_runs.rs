@@ -26,6 +26,12 @@ use crate::run::InputData;
 use crate::session::{SessionSelector, SessionsHandle, SubmitRequest};
 use crate::tape::{TapeFollower, TapeHandle};
 
+/// The queue and the schedules that use it.
+pub(crate) struct SpawnedQueue {
+    pub(crate) queue: BackgroundQueue,
+    pub(crate) schedules: SchedulesHandle,
+}
+
 /// Starts the loop of schedules, and the queue whose tasks start their runs.
 pub(crate) fn spawn_with_queue(
     background: &BackgroundDriver,
@@ -33,7 +39,7 @@ pub(crate) fn spawn_with_queue(
     mut handlers: Vec<Arc<dyn TaskHandler>>,
     starter: ScheduledRunStarter,
     facts: DaemonFacts,
-) -> (BackgroundQueue, SchedulesHandle) {
+) -> SpawnedQueue {
     let ports = &starter.engine.ports;
     let ports = SchedulePorts {
         recorder: ports.recorder.clone(),
@@ -48,17 +54,21 @@ pub(crate) fn spawn_with_queue(
     handlers.push(Arc::new(schedules.handler()));
     let queue = spawn_background_queue_loop(background, queue_ports, handlers);
     let schedules = schedules.spawn(background, queue.clone());
-    (queue, schedules)
+    SpawnedQueue { queue, schedules }
 }
 
 /// Starts runs of schedules.
 pub(crate) struct ScheduledRunStarter {
     pub(crate) engine: Arc<Engine>,
     pub(crate) sessions: SessionsHandle,
-    pub(crate) tapes: TapeHandle,
+    tapes: TapeHandle,
 }
 
 impl ScheduledRunStarter {
+    pub(crate) fn new(engine: &Arc<Engine>, sessions: &SessionsHandle, tapes: &TapeHandle) -> Self {
+        Self { engine: Arc::clone(engine), sessions: sessions.clone(), tapes: tapes.clone() }
+    }
+
     async fn submit(&self, scheduled: ScheduledRun) -> Result<StartedRun, RequestError> {
         let caller = caller_of(scheduled.principal);
         let session = SessionSelector {

@@ -4,21 +4,16 @@
 
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 use palyra_admin::{check_identity, check_short_text};
-use palyra_journal_core::codec::agent_profile_to_bytes;
-use palyra_schedule::{
-    ClockOddity, PlannedTimes, ScheduleSpec, WordsContext, digest_of, find_zone, read_plain_words,
-};
-use palyra_types::agent::AgentRecord;
-use palyra_types::digest::ContentDigest;
+use palyra_schedule::{ClockOddity, PlannedTimes, ScheduleSpec, WordsContext, find_zone, read_plain_words};
 use palyra_types::schedule::{
     SCHEDULE_NAME_CHARS_MAX, SCHEDULE_TEXT_BYTES_MAX, SavedAction, SavedRun, SavedTimes, ScheduleProvenance,
     ScheduleRules, ScheduleSaved,
 };
 use palyra_types::{Content, PrincipalId, Redacted, ScheduleId, Timestamp};
 
+use crate::approved_digests::target_digest;
 use crate::error::ScheduleError;
 use crate::ports::SchedulePorts;
-use crate::scheduled_run::session_key;
 
 /// Planned times that a preview shows.
 const PREVIEW_TIMES: usize = 5;
@@ -245,16 +240,6 @@ impl ApprovedParts {
 fn beginning(text: &str) -> String {
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
     words.chars().filter(|letter| !letter.is_control()).take(NAME_CHARS_OF_TEXT).collect()
-}
-
-/// Returns the digest of a profile as it is now.
-pub(crate) fn profile_digest(agent: &AgentRecord) -> ContentDigest {
-    digest_of(agent_profile_to_bytes(&agent.profile))
-}
-
-/// Returns the digest of the place that answers of a schedule go to: its session.
-pub(crate) fn target_digest(schedule: ScheduleId) -> ContentDigest {
-    digest_of(session_key(schedule))
 }
 
 /// Puts the parts together.

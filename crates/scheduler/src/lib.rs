@@ -7,12 +7,13 @@
 //! of schedule and planned instant, so a crash in between neither loses nor repeats it. One task writes all events of
 //! schedules. Begin at [`SchedulesStart`], then [`SchedulesHandle`].
 
-mod ports;
 mod error;
 mod scheduled_run;
 
-mod draft;
+mod approved_digests;
 mod occurrence_check;
+mod ports;
+mod draft;
 mod command;
 mod store;
 mod schedule_loop;

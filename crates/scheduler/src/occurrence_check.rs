@@ -10,7 +10,7 @@ use palyra_types::digest::ContentDigest;
 use palyra_types::schedule::SavedAction;
 use palyra_types::{AgentId, PrincipalId};
 
-use crate::draft::{profile_digest, target_digest};
+use crate::approved_digests::{profile_digest, target_digest};
 
 /// What schedules ask about principals and agents.
 pub trait ScheduleFacts: Send + Sync + 'static {

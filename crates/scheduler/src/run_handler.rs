@@ -99,13 +99,12 @@ impl RunAttempt {
     }
 
     async fn try_start(&self, schedule: ScheduleId, planned: Timestamp) -> Result<(), RunNotStarted> {
-        let later = |error: palyra_ports::ReadError| RunNotStarted::Later { what: error.to_string() };
-        let record = store::record(&self.ports, schedule).await.map_err(later)?;
+        let record = store::record(&self.ports, schedule).await;
+        let record = record.map_err(|error| RunNotStarted::Later { what: error.to_string() })?;
         // An occurrence that has ended, or is not recorded as started, has no run to start.
         let Some(record) = record.filter(|record| record.row.progress.running == Some(planned)) else {
             return Ok(());
         };
-        let refused = |what: &str| RunNotStarted::Refused { what: what.to_owned() };
         check_occurrence(&*self.ports.facts, &record).map_err(|refusal| refused(refusal_words(refusal)))?;
         let agent = match record.saved.action {
             SavedAction::Run(run) => self.ports.facts.agent(run.agent),
@@ -132,6 +131,10 @@ impl RunAttempt {
         });
         Ok(())
     }
+}
+
+fn refused(what: &str) -> RunNotStarted {
+    RunNotStarted::Refused { what: what.to_owned() }
 }
 
 fn occurrence_of(payload: &str) -> Option<(ScheduleId, Timestamp)> {

@@ -57,7 +57,8 @@ pub(crate) async fn restore(
     }
     let mut restored = RestoredPlan { plan, owners: BTreeMap::new(), effects: Vec::new() };
     for record in records {
-        let (schedule, principal) = (record.row.schedule, record.row.principal);
+        let schedule = record.row.schedule;
+        let principal = record.row.principal;
         restored.plan.restore(schedule, &snapshot(&record, &pauses));
         restored.owners.insert(schedule, principal);
         let effects = restored.plan.schedule(schedule).map(|state| state.unfinished_effects());

@@ -109,7 +109,7 @@ error_codes! {
     ScheduleNotFound = 1121, "schedule_not_found", NotFound, "No such schedule exists.",
         "copy the id from `palyra admin schedules list`";
     ScheduleInvalid = 1122, "schedule_invalid", InvalidArgument, "The times or rules of the schedule are not possible, or its words are not understood.",
-        "correct the part that the message names; `palyra admin schedules add --preview` shows what a text means";
+        "correct the part that the message names; `palyra admin schedules add TEXT` without --prompt and --remind shows what a text means";
     TooManySchedules = 1123, "too_many_schedules", Conflict, "The limit of schedules of this principal is reached.",
         "remove one with `palyra admin schedules remove SCHEDULE`";
     ScheduleNotStarted = 1124, "schedule_not_started", Conflict, "The schedule starts nothing now.",
