@@ -24,6 +24,9 @@ mod run_handler;
 mod handle;
 mod listing;
 
+#[cfg(test)]
+mod tests;
+
 pub use draft::{DraftAction, DraftTimes, PlannedTime, ScheduleDraft, SchedulePreview};
 pub use error::ScheduleError;
 pub use handle::{SchedulesHandle, SchedulesStart};
