@@ -52,6 +52,7 @@ mod admin;
 mod background;
 mod budgets;
 mod queued_tasks;
+mod schedules;
 
 mod daemon_facts;
 

@@ -29,6 +29,7 @@ mod session_entries;
 mod compaction_entries;
 mod component_entries;
 mod skill_entries;
+pub(crate) mod schedule_entries;
 pub(crate) mod task_entries;
 mod tool_entries;
 mod vault_entries;

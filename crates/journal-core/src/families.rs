@@ -21,6 +21,9 @@ pub mod budgets;
 pub mod budget_accounts;
 pub mod compactions;
 pub mod queued_tasks;
+pub mod schedules;
+pub mod schedule_occurrences;
+pub mod schedule_pauses;
 pub mod undos;
 pub mod input_keys;
 
@@ -59,6 +62,9 @@ families! {
     auxiliary_uses: auxiliary_uses::AuxiliaryUseFamily,
     compactions: compactions::CompactionFamily,
     queued_tasks: queued_tasks::QueuedTaskFamily,
+    schedules: schedules::ScheduleFamily,
+    schedule_occurrences: schedule_occurrences::ScheduleOccurrenceFamily,
+    schedule_pauses: schedule_pauses::SchedulePauseFamily,
     undos: undos::UndoFamily,
     input_keys: input_keys::InputKeyFamily,
     stored_grants: stored_grants::StoredGrantFamily,

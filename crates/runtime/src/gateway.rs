@@ -24,10 +24,11 @@ use palyra_admin::upkeep::{
 use palyra_admin::usage::UsageHandle;
 use palyra_admin::vault::VaultHandle;
 use palyra_admin::{AdminHandles, AdminPorts, AdminViews, ErasureSubscriber, ShadowCounting};
-use palyra_background::queue::{BackgroundQueue, QueuePorts, TaskHandler, spawn_background_queue_loop};
+use palyra_background::queue::{BackgroundQueue, QueuePorts, TaskHandler};
 use palyra_background::{BackgroundDriver, BackgroundStatus, Drain, TickFailure};
 use palyra_conversation::CompactionHandler;
 use palyra_policy::{ToolCallPolicySnapshot, ToolPolicyRules};
+use palyra_scheduler::{DaemonFacts, SchedulesHandle};
 use palyra_types::PrincipalId;
 use tokio::sync::watch;
 
@@ -40,6 +41,7 @@ use crate::parts::RuntimePorts;
 use crate::run_context::RunContext;
 use crate::run_stopping::RunCanceller;
 use crate::runs::RunsHandle;
+use crate::scheduled_runs::{ScheduledRunStarter, SpawnedQueue, spawn_with_queue};
 use crate::session::SessionsHandle;
 use crate::tape::{TapeHandle, TapeHub};
 use crate::undo::UndoService;
@@ -65,8 +67,8 @@ pub struct GatewayRuntimeState {
     pub journal: JournalHandle,
     /// How the daemon is.
     pub health: HealthHandle,
-    /// The configuration in force.
-    pub config: watch::Receiver<Arc<GatewayRuntimeConfigSnapshot>>,
+    /// Schedules.
+    pub schedules: SchedulesHandle,
 }
 
 /// Starts the runtime: registers what must exist, then takes up every run that is not terminal.
@@ -127,6 +129,8 @@ pub async fn start_with_policy(
     let recovered = crate::recovery::take_up_open_runs(&ports, &sessions).await?;
     tracing::info!(runs = recovered, "open runs taken up");
     let tapes = TapeHandle::new(Arc::clone(&ports), hub.clone());
+    let starter = ScheduledRunStarter::new(&engine, &sessions, &tapes);
+    let facts = DaemonFacts { access: access.clone(), agents: agents.clone() };
     let zones = Arc::clone(&engine.runs.ports.zones);
     let memories =
         MemoriesHandle::new(admin_ports.for_memory(), Arc::clone(&views.memories), Arc::clone(&zones));
@@ -145,8 +149,8 @@ pub async fn start_with_policy(
     let exclusion = engine.conversations.ports().erasures.clone();
     let erasures = ErasureHandle::new(Arc::clone(&admin_ports), stopper, subscribers, exclusion);
     let upkeep = Upkeep { admin: &admin_ports, erasures: erasures.clone(), owner, config: config.clone() };
-    let queue = spawn_tasks(&background, &engine, &sessions, &views, upkeep);
-    let health = health(&admin_ports, &ports, background.status(), queue);
+    let spawned = spawn_tasks(&background, &views, starter, facts, upkeep);
+    let health = health(&admin_ports, &ports, background.status(), spawned.queue);
     let admin = AdminHandles {
         access,
         vault,
@@ -169,7 +173,7 @@ pub async fn start_with_policy(
         sessions,
         agents,
         admin,
-        config,
+        schedules: spawned.schedules,
     })
 }
 
@@ -183,11 +187,13 @@ struct Upkeep<'a> {
 
 fn spawn_tasks(
     background: &BackgroundDriver,
-    engine: &Arc<Engine>,
-    sessions: &SessionsHandle,
     views: &AdminViews,
+    starter: ScheduledRunStarter,
+    facts: DaemonFacts,
     upkeep: Upkeep<'_>,
-) -> BackgroundQueue {
+) -> SpawnedQueue {
+    let engine = Arc::clone(&starter.engine);
+    let sessions = starter.sessions.clone();
     let ports = &engine.ports;
     let queue_ports = QueuePorts {
         recorder: ports.recorder.clone(),
@@ -203,16 +209,17 @@ fn spawn_tasks(
         Arc::new(JournalCareHandler::new(Arc::clone(&ports.maintain), config.clone())),
         Arc::new(SessionCleanupHandler::new(admin, erasures, archiver, owner, config.clone())),
     ];
-    let queue = spawn_background_queue_loop(background, queue_ports, handlers);
+    let spawned = spawn_with_queue(background, queue_ports, handlers, starter, facts);
+    let queue = &spawned.queue;
     let (maintain, clock) = (Arc::clone(&ports.maintain), Arc::clone(&ports.clock));
     background.spawn(JournalCareTimer::new(maintain, Arc::clone(&clock), queue.clone(), config.clone()));
     background.spawn(SessionCleanupTimer::new(Arc::clone(&ports.families), clock, queue.clone(), config));
     background.spawn(MemoryExpiry::new(admin.for_memory(), Arc::clone(&views.memories)));
-    background.spawn(ApprovalExpiry::new(Arc::clone(engine), sessions.clone()));
-    background.spawn(budget_waits(engine, sessions));
+    background.spawn(ApprovalExpiry::new(Arc::clone(&engine), sessions.clone()));
+    background.spawn(budget_waits(&engine, &sessions));
     background.spawn(engine.compaction_watch.task(engine.conversations.clone(), queue.clone()));
     background.spawn(ShadowCounting::new(Arc::clone(&views.shadow)));
-    queue
+    spawned
 }
 
 fn health(

@@ -33,6 +33,8 @@ pub mod approvals;
 
 mod recovery;
 
+mod scheduled_runs;
+
 pub mod config;
 pub mod error;
 pub mod parts;

@@ -8,6 +8,7 @@ mod jobs;
 mod memories;
 mod runs;
 pub mod queued_tasks;
+pub mod schedules;
 mod sessions;
 mod usage;
 mod waits;
@@ -75,6 +76,8 @@ pub struct FamilyOracle {
     pub budgets: budgets::BudgetOracle,
     /// Tasks of the background queue.
     pub queued_tasks: queued_tasks::QueuedTaskOracle,
+    /// Schedules, their occurrences and their pauses.
+    pub schedules: schedules::ScheduleOracle,
     /// Compactions in the order in which they were made, also those that were reverted.
     pub compactions: Vec<OrchestratorCompactionArtifactRecord>,
     /// Undos without an end, oldest first.
@@ -138,6 +141,7 @@ impl FamilyOracle {
             JournalEvent::Memory(event) => memories::fold(&mut self.memories, entry, event),
             JournalEvent::Budget(event) => self.budgets.fold(entry, event),
             JournalEvent::Task(_) => self.queued_tasks.fold(entry),
+            JournalEvent::Schedule(_) => self.schedules.fold(entry),
             JournalEvent::Session(SessionEvent::Reset { session }) => {
                 self.resets.push((SessionRef { principal: entry.principal, id: *session }, entry.seq));
             }

@@ -17,6 +17,7 @@ pub mod attachments;
 pub mod bookmarks;
 pub mod budgets;
 pub mod queued_tasks;
+pub mod schedules;
 pub mod compactions;
 pub mod project_rules;
 pub mod content;
@@ -91,6 +92,8 @@ macro_rules! journal_conformance_tests {
             budgets: an_account_is_folded_from_its_entries,
             queued_tasks: a_task_is_folded_from_its_entries,
             queued_tasks: tasks_are_found_by_what_they_wait_for,
+            schedules: a_schedule_is_folded_from_its_entries,
+            schedules: an_occurrence_has_one_row,
             compactions: the_newest_compaction_holds_until_it_is_reverted_or_erased,
             compactions: the_compaction_in_force_is_found_with_few_rows,
             compactions: a_compaction_is_erased_with_every_run_that_it_covers,

@@ -106,6 +106,14 @@ error_codes! {
         "`palyra admin tasks list` shows the tasks there are";
     TaskInWrongStage = 1116, "task_in_wrong_stage", Conflict, "The task of the background queue is in a stage in which this cannot be done.",
         "`palyra admin tasks list` shows the stage of each task";
+    ScheduleNotFound = 1121, "schedule_not_found", NotFound, "No such schedule exists.",
+        "copy the id from `palyra admin schedules list`";
+    ScheduleInvalid = 1122, "schedule_invalid", InvalidArgument, "The times or rules of the schedule are not possible, or its words are not understood.",
+        "correct the part that the message names; `palyra admin schedules add TEXT` without --prompt and --remind shows what a text means";
+    TooManySchedules = 1123, "too_many_schedules", Conflict, "The limit of schedules of this principal is reached.",
+        "remove one with `palyra admin schedules remove SCHEDULE`";
+    ScheduleNotStarted = 1124, "schedule_not_started", Conflict, "The schedule starts nothing now.",
+        "look at it with `palyra admin schedules show SCHEDULE`";
     Unauthenticated = 1201, "unauthenticated", Unauthenticated, "The call has no valid credential.",
         "put a token from `palyra admin tokens create` into PALYRA_TOKEN";
     PermissionDenied = 1202, "permission_denied", PermissionDenied, "The credential does not cover this call.",

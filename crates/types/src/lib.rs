@@ -47,6 +47,7 @@ pub mod project_file;
 pub mod recall;
 pub mod queued_task;
 pub mod run;
+pub mod schedule;
 pub mod session;
 pub mod shadow;
 pub mod skill;

@@ -6,6 +6,7 @@ mod completions;
 mod confirm;
 mod man;
 mod people;
+mod schedules;
 mod tasks;
 mod tokens;
 mod vault;
@@ -39,6 +40,8 @@ pub(crate) enum AdminVerb {
     Agents(agents::AgentsArgs),
     /// List what the daemon does by itself, with the last outcome of each task
     Tasks(tasks::TasksArgs),
+    /// List schedules, and make, change or start them
+    Schedules(schedules::SchedulesArgs),
     /// Print completions for a shell
     Completions(completions::CompletionsArgs),
     /// Print what there is of one kind, for a shell that completes
@@ -65,6 +68,7 @@ pub(crate) async fn run(context: &Context, verb: AdminVerb) -> Result<Exit, Fail
         AdminVerb::Agents(args) => agents::run(context, args).await,
         AdminVerb::Complete(args) => complete::run(context, &args).await,
         AdminVerb::Tasks(args) => tasks::run(context, args).await,
+        AdminVerb::Schedules(args) => schedules::run(context, args).await,
         AdminVerb::Completions(args) => completions::run(context, &args),
         AdminVerb::Man(args) => man::run(context, &args),
         AdminVerb::Stop { json } => stop(context, json.into()).await,

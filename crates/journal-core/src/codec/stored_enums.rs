@@ -21,6 +21,7 @@ use palyra_types::queued_task::{AttemptEnd, TaskKind};
 use palyra_types::recall::{RecallLevel, RecallSwitch};
 use palyra_types::run::{CancelReason, InputDelivery, RunLifecycleState, Surface, TerminationReason};
 use palyra_types::sampling::{AnswerVerbosity, CallsPerAnswer, ReasoningEffort};
+use palyra_types::schedule::{OccurrenceCause, OccurrenceOutcome, OverlapRule, PauseCause};
 use palyra_types::tool::{
     ApprovalRiskLevel, DecisionReason, EffectContract, Isolation, Parallelism, ToolConduct, ToolExecutor,
     ToolVerdict,
@@ -32,7 +33,7 @@ use super::field::{ReadResult, UnreadableEvent};
 
 /// An enum with a stored number for each variant; zero is one only of those that older versions did not
 /// write, and means what they meant.
-pub(super) trait StoredEnum: Sized {
+pub(crate) trait StoredEnum: Sized {
     fn to_stored(self) -> i32;
     fn from_stored(number: i32) -> ReadResult<Self>;
 }
@@ -145,4 +146,8 @@ stored_enum!(TaskKind, TaskKind,
     Compaction Reflection SessionCleanup JournalCare Backup ScheduledRun OutboxSend);
 stored_enum!(AttemptEnd, TaskAttemptEnd,
     Completed Stopped Failed InDoubt Panicked NoHeartbeat ProcessEnded);
+stored_enum!(OverlapRule, ScheduleOverlapRule, Forbid Queue Replace);
+stored_enum!(PauseCause, SchedulePauseCause, Person Failures Refused);
+stored_enum!(OccurrenceCause, ScheduleOccurrenceCause, Due Missed Manual);
+stored_enum!(OccurrenceOutcome, ScheduleOccurrenceOutcome, Succeeded Failed Cancelled Replaced);
 stored_enum!(UnknownOutcomeCause, UnknownOutcome, Restart Deadline Cancelled ExecutorLost);

@@ -24,6 +24,9 @@ use palyra_journal_core::families::project_rules::ProjectRulesFamily;
 use palyra_journal_core::families::queued_tasks::{QueuedTaskFamily, TaskQuery};
 use palyra_journal_core::families::resets::ResetFamily;
 use palyra_journal_core::families::runs::RunFamily;
+use palyra_journal_core::families::schedule_occurrences::ScheduleOccurrenceFamily;
+use palyra_journal_core::families::schedule_pauses::SchedulePauseFamily;
+use palyra_journal_core::families::schedules::ScheduleFamily;
 use palyra_journal_core::families::sessions::SessionFamily;
 use palyra_journal_core::families::shadows::ShadowFamily;
 use palyra_journal_core::families::skills::SkillFamily;
@@ -33,7 +36,8 @@ use palyra_journal_core::families::undos::{UndoFamily, UndoStage};
 use palyra_journal_core::families::{
     FAMILIES, FamilySet, agents, approvals, bookmarks, budget_accounts, budgets, compactions, components,
     deleted_responses, effects, epochs, input_keys, kinds_seen, memories, postures, principals,
-    project_rules, queued_tasks, resets, runs, sessions, shadows, skills, stored_grants, tokens, undos,
+    project_rules, queued_tasks, resets, runs, schedule_occurrences, schedule_pauses, schedules, sessions,
+    shadows, skills, stored_grants, tokens, undos,
 };
 use palyra_journal_core::family::{
     Family, FamilyCache, FamilySelection, FamilyTable, FoldedEntry, IndexKey, LogView, LoggedEntry,
@@ -50,6 +54,7 @@ use palyra_testkit::family_oracle::{FamilyOracle, SamplePrices, budgets as budge
 use palyra_testkit::journal_suite::project_rules::accepted;
 use palyra_testkit::journal_suite::random_appends::RandomAppends;
 use palyra_testkit::journal_suite::random_appends::queued_tasks::TASK_KEYS;
+use palyra_testkit::journal_suite::random_appends::schedules::SCHEDULES;
 use palyra_testkit::journal_suite::{
     budgets as budget_samples, compactions as compaction_samples, components as component_samples,
     memories as memory_samples, policies as policy_samples, samples, skills as skill_samples,
@@ -79,6 +84,7 @@ use palyra_types::queued_task::{AttemptEnd, TaskAttemptEnded, TaskEnqueued, Task
 use palyra_types::queued_task::{TaskEvent, TaskKey};
 use palyra_types::recall::RecallSwitch;
 use palyra_types::run::RunRecord;
+use palyra_types::schedule::ScheduleEvent;
 use palyra_types::session::OrchestratorSessionRecord;
 use palyra_types::session::SessionRef;
 use palyra_types::skill::{SkillEvent, SkillFault};
@@ -86,8 +92,8 @@ use palyra_types::surface::Surface;
 use palyra_types::tape::JournalEventRecord;
 use palyra_types::tool::EffectContract;
 use palyra_types::{
-    AgentId, Attempt, BudgetId, Epoch, MemoryId, PrincipalId, QueuedTaskId, Redacted, RunId, Seq, SkillId,
-    TapeSeq, Timestamp, TokenId, UndoId, UtcDay,
+    AgentId, Attempt, BudgetId, Epoch, MemoryId, PrincipalId, QueuedTaskId, Redacted, RunId, ScheduleId, Seq,
+    SkillId, TapeSeq, Timestamp, TokenId, UndoId, UtcDay,
 };
 
 use crate::busy_runs::busy_run;
@@ -149,6 +155,9 @@ fn answers(rows: &mut dyn RowStore, entries: &Entries) -> Result<Answers, StoreF
         ("memory", lines(memories_of(rows, &mut log)?, |one| one.saved.text.expose().clone())),
         ("budget", lines(budgets::in_force(rows, &mut log)?, |one| one.set.name.expose().clone())),
         ("queued_task", tasks_of(rows, &mut log)?),
+        ("schedule", schedules_of(rows, &mut log)?),
+        ("schedule_occurrence", occurrences_of(rows, &mut log)?),
+        ("schedule_pause", lines(schedule_pauses::all(rows)?, |_| String::new())),
         (
             "budget_account",
             lines(budget_accounts::all(rows)?.iter().map(budget_oracle::shown), |_| String::new()),
@@ -386,6 +395,38 @@ fn expected_memories(oracle: &FamilyOracle) -> Vec<MemoryRecord> {
     listed.chain(named).cloned().collect()
 }
 
+/// Schedules that random entries name.
+fn nameable_schedules() -> impl Iterator<Item = ScheduleId> {
+    (0..SCHEDULES).map(|number| ScheduleId::from_parts(14, number.into()))
+}
+
+fn schedules_of(rows: &mut dyn RowStore, log: &mut EntryLog<'_>) -> Result<String, StoreFault> {
+    let mut all = schedules::live(rows, log)?;
+    for number in 0..3 {
+        all.extend(schedules::of_principal(rows, log, samples::principal(number), 500)?);
+    }
+    Ok(lines(all, |one| one.saved.text.expose().clone()))
+}
+
+fn expected_schedules(oracle: &FamilyOracle) -> String {
+    let mut all = oracle.schedules.live();
+    (0..3).for_each(|number| all.extend(oracle.schedules.of_principal(samples::principal(number))));
+    lines(all, |one| one.saved.text.expose().clone())
+}
+
+fn occurrences_of(rows: &mut dyn RowStore, log: &mut EntryLog<'_>) -> Result<String, StoreFault> {
+    let mut all = Vec::new();
+    for schedule in nameable_schedules() {
+        all.extend(schedule_occurrences::latest(rows, log, schedule, 500)?);
+    }
+    Ok(lines(all, |one| one.explanation.expose().clone()))
+}
+
+fn expected_occurrences(oracle: &FamilyOracle) -> String {
+    let all = nameable_schedules().flat_map(|schedule| oracle.schedules.occurrences(schedule));
+    lines(all, |one| one.explanation.expose().clone())
+}
+
 /// Subjects of tasks that random entries name.
 fn task_keys() -> impl Iterator<Item = TaskKey> {
     (0..TASK_KEYS).map(|key| TaskKey([key; 16]))
@@ -471,6 +512,9 @@ fn expected(entries: &Entries) -> Answers {
         ("memory", lines(expected_memories(&oracle), |one| one.saved.text.expose().clone())),
         ("budget", lines(oracle.budgets.in_force.values(), |one| one.set.name.expose().clone())),
         ("queued_task", expected_tasks(&oracle)),
+        ("schedule", expected_schedules(&oracle)),
+        ("schedule_occurrence", expected_occurrences(&oracle)),
+        ("schedule_pause", lines(oracle.schedules.pauses(), |_| String::new())),
         ("budget_account", lines(oracle.budgets.accounts(), |_| String::new())),
         ("auxiliary_use", beside_runs(&oracle.usage)),
         ("compaction", lines(expected_compactions(&oracle), |one| one.made.summary.expose().clone())),
@@ -729,6 +773,60 @@ fn dropped_task() -> Vec<NewEntry> {
     events.map(entry).into()
 }
 
+/// Two tasks that wait, the later one before the other.
+fn urgent_task() -> Vec<NewEntry> {
+    let enqueued = |number: u128, due: i64| {
+        TaskEvent::Enqueued(TaskEnqueued {
+            task: QueuedTaskId::from_parts(13, number),
+            kind: TaskKind::JournalCare,
+            key: None,
+            due: Timestamp(due),
+            payload_bytes: 0,
+            payload: Redacted::default(),
+        })
+    };
+    let urgent = TaskEvent::RunNowRequested { task: QueuedTaskId::from_parts(13, 83) };
+    let entry = |event: TaskEvent| NewEntry {
+        time: Timestamp(6_000_000),
+        principal: samples::principal(0),
+        session: None,
+        run: None,
+        event: event.into(),
+    };
+    [enqueued(82, i64::MAX - 1), enqueued(83, i64::MAX), urgent].map(entry).into()
+}
+
+/// An agent whose profile was saved again after it was archived.
+fn agent_saved_after_its_archive() -> Vec<NewEntry> {
+    let mut entries = agent_archived_twice();
+    let agent = AgentId::from_bytes([81; 16]);
+    entries.truncate(2);
+    for entry in &mut entries {
+        match &mut entry.event {
+            JournalEvent::Agent(AgentEvent::Saved { agent: of, .. } | AgentEvent::Archived { agent: of }) => {
+                *of = agent;
+            }
+            _ => {}
+        }
+    }
+    entries.extend(entries.first().cloned());
+    entries
+}
+
+/// A schedule that was removed.
+fn removed_schedule() -> Vec<NewEntry> {
+    let saved = palyra_testkit::journal_suite::schedules::saved(SCHEDULES.into(), 60);
+    let removed = ScheduleEvent::Removed { schedule: saved.schedule, at: Timestamp(90) };
+    let entry = |event: ScheduleEvent| NewEntry {
+        time: Timestamp(6_000_000),
+        principal: samples::principal(0),
+        session: None,
+        run: None,
+        event: event.into(),
+    };
+    vec![entry(ScheduleEvent::Created(saved)), entry(removed)]
+}
+
 /// An agent that was archived at two times.
 fn agent_archived_twice() -> Vec<NewEntry> {
     let agent = AgentId::from_bytes([80; 16]);
@@ -811,6 +909,7 @@ fn undo(step: u64) -> UndoId {
 async fn random_log() -> (Vec<JournalEventRecord>, Answers) {
     let folder = Folder::new();
     let (mut random, entropy) = (RandomAppends::new(7), FixedEntropy::new(7));
+    let mut random_schedules = RandomAppends::new(11);
     let mut journal: JournalStore = folder.open();
     for _ in 0..900 {
         journal.append(random.next_append()).await.unwrap();
@@ -824,6 +923,7 @@ async fn random_log() -> (Vec<JournalEventRecord>, Answers) {
     for _ in 0..40 {
         journal.append(samples::append(random.budget_entries(4))).await.unwrap();
         journal.append(samples::append(random.task_entries(8))).await.unwrap();
+        journal.append(samples::append(random_schedules.schedule_entries(8))).await.unwrap();
     }
     for step in 0..90 {
         journal.append(samples::append(busy_run(&entropy, step))).await.unwrap();
@@ -832,6 +932,9 @@ async fn random_log() -> (Vec<JournalEventRecord>, Answers) {
     journal.append(samples::append(changed_budget())).await.unwrap();
     journal.append(samples::append(restored_session())).await.unwrap();
     journal.append(samples::append(dropped_task())).await.unwrap();
+    journal.append(samples::append(urgent_task())).await.unwrap();
+    journal.append(samples::append(removed_schedule())).await.unwrap();
+    journal.append(samples::append(agent_saved_after_its_archive())).await.unwrap();
     journal.append(samples::append(agent_archived_twice())).await.unwrap();
     let mut ranges = Vec::new();
     for first in (2..journal.status().entries).step_by(7) {
@@ -1125,6 +1228,27 @@ fn faults_of_tasks() -> Vec<Fault> {
     ]
 }
 
+fn faults_of_schedules() -> Vec<Fault> {
+    vec![
+        fault!(ScheduleFamily, "a removed schedule stays", |rows, entry| match entry.event {
+            JournalEvent::Schedule(ScheduleEvent::Removed { .. }) => Ok(()),
+            _ => ScheduleFamily::fold(rows, entry),
+        }),
+        fault!(ScheduleFamily, "an edit changes nothing", |rows, entry| match entry.event {
+            JournalEvent::Schedule(ScheduleEvent::Edited(_)) => Ok(()),
+            _ => ScheduleFamily::fold(rows, entry),
+        }),
+        fault!(ScheduleOccurrenceFamily, "an occurrence never ends", |rows, entry| match entry.event {
+            JournalEvent::Schedule(ScheduleEvent::OccurrenceFinished(_)) => Ok(()),
+            _ => ScheduleOccurrenceFamily::fold(rows, entry),
+        }),
+        fault!(SchedulePauseFamily, "a pause has no end", |rows, entry| match entry.event {
+            JournalEvent::Schedule(ScheduleEvent::ManyResumed { .. }) => Ok(()),
+            _ => SchedulePauseFamily::fold(rows, entry),
+        }),
+    ]
+}
+
 fn faults_of_budgets() -> Vec<Fault> {
     vec![
         fault!(AuxiliaryUseFamily, "a request beside a run is not counted", |_rows, _entry| Ok(())),
@@ -1276,6 +1400,7 @@ async fn oracle_memory_and_sqlite_agree_and_every_seeded_fault_is_found() {
         faults_of_memory(),
         faults_of_budgets(),
         faults_of_tasks(),
+        faults_of_schedules(),
         faults_of_compactions(),
         faults_of_calls(),
     ];

@@ -15,7 +15,9 @@ use palyra_ports::RedactionFindings;
 use palyra_ports::redactor::PLACEHOLDER_BEGINS;
 use palyra_run_core::tool_calls::{CallState, ToolCallState};
 use palyra_run_core::{JudgedCall, RunStateMachine};
-use palyra_types::approval::{ApproverPresence, ArgumentRule, StoredGrantRecord, StoredGrantRequest};
+use palyra_types::approval::{
+    ApproverPresence, ArgumentRule, GrantScope, StoredGrantRecord, StoredGrantRequest,
+};
 use palyra_types::event::{ContentDigest, DecidedBy, RunStarted};
 use palyra_types::model::{RawToolProposal, ToolProposal};
 use palyra_types::run::Surface;
@@ -160,7 +162,7 @@ impl<'a> CallEvaluator<'a> {
 
     /// Returns the grants that may cover an open call: the one that it runs by was counted for it already.
     fn grants_for(&self, call: &ToolCallState) -> Vec<StoredGrantRecord> {
-        let mut grants = self.run_context.views.grants.of(self.context.principal, &call.tool);
+        let mut grants = self.standing_grants(&call.tool);
         let own = match call.terms.decided_by {
             DecidedBy::Grant(grant) => Some(grant),
             DecidedBy::Policy | DecidedBy::Budget | DecidedBy::Approval(_) => None,
@@ -176,6 +178,16 @@ impl<'a> CallEvaluator<'a> {
         grants
     }
 
+    /// Returns the grants of the principal for a tool. Runs of a schedule have none of their session: a person who approved
+    /// one of them did not approve those that follow.
+    fn standing_grants(&self, tool: &ToolName) -> Vec<StoredGrantRecord> {
+        let mut grants = self.run_context.views.grants.of(self.context.principal, tool);
+        if self.context.surface == Surface::Schedule {
+            grants.retain(|record| !matches!(record.stored.scope, GrantScope::Session(_)));
+        }
+        grants
+    }
+
     /// Judges one call as it stands now.
     pub(super) fn decide(
         &mut self,
@@ -183,7 +195,7 @@ impl<'a> CallEvaluator<'a> {
         arguments: &Redacted<String>,
         findings: RedactionFindings,
     ) -> ToolDecision {
-        let mut grants = self.run_context.views.grants.of(self.context.principal, tool);
+        let mut grants = self.standing_grants(tool);
         grants.retain(|record| !self.counted.contains(&record.stored.grant));
         let decision = self.decide_with(tool, arguments, findings, &grants, ProgramsFound::NotLookedAt);
         let used =

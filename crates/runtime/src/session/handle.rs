@@ -20,6 +20,7 @@ use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
 use palyra_types::{Content, RunId, SessionId, TapeSeq};
 use tokio::sync::{OwnedRwLockReadGuard, oneshot};
 
+use crate::config::GatewayRuntimeConfigSnapshot;
 use crate::engine::Engine;
 use crate::error::RequestError;
 use crate::run::{DeliveryReceipt, InputData};
@@ -256,6 +257,12 @@ impl SessionsHandle {
         let query = SessionQuery { principal: caller.actor.principal, limit, ..query };
         let families = &self.engine.ports.families;
         Ok(families.query(move |rows, _| sessions::records(rows, &query, runs::has_input)).await?)
+    }
+
+    /// Returns the configuration in force.
+    #[must_use]
+    pub fn config(&self) -> Arc<GatewayRuntimeConfigSnapshot> {
+        Arc::clone(&self.engine.config.borrow())
     }
 
     /// Takes no new input from now on; runs stay resumable.

@@ -17,6 +17,7 @@ content_rows! {
             JournalEvent::Memory(event) => walk.memory_event(event),
             JournalEvent::Budget(event) => walk.budget_event(event),
             JournalEvent::Task(event) => walk.task_event(event),
+            JournalEvent::Schedule(event) => walk.schedule_event(event),
             JournalEvent::Tape(event) => walk.tape_event(event),
             // Entries of these groups have no payload.
             JournalEvent::Log(_) | JournalEvent::Job(_) | JournalEvent::Unknown { kind: _ } => {}
