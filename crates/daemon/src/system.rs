@@ -67,6 +67,7 @@ const CLOCK_LOOK_SPAN: Duration = Duration::from_secs(60);
 const CLOCK_WAIT_END: i64 = 7_258_118_400;
 
 /// Makes a timer of the wall clock that is cancelled when the clock is set.
+#[expect(deprecated, reason = "an OwnedFd keeps its descriptor, as `register` demands of an unsafe caller")]
 fn clock_set_timer() -> io::Result<AsyncFd<OwnedFd>> {
     let flags = TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC;
     let timer = timerfd_create(TimerfdClockId::Realtime, flags)?;
