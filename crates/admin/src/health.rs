@@ -10,9 +10,11 @@ use palyra_ports::ProveJournal;
 use palyra_ports::maintain_journal::{Integrity, JournalHealth, ReadOnlyCause};
 use palyra_ports::model_directory::ModelDirectory;
 use palyra_ports::read_approvals::{EffectFilter, EffectQuery};
+use palyra_types::Timestamp;
 use palyra_types::run::RunPhase;
 use tokio::sync::watch;
 
+use crate::backups::ScheduleReader;
 use crate::error::AdminError;
 use crate::parts::AdminPorts;
 
@@ -76,6 +78,7 @@ pub struct HealthHandle {
     models: watch::Receiver<Arc<ModelDirectory>>,
     background: BackgroundStatus,
     pub(crate) queue: BackgroundQueue,
+    pub(crate) backups: Option<ScheduleReader>,
 }
 
 impl HealthHandle {
@@ -88,7 +91,7 @@ impl HealthHandle {
         background: BackgroundStatus,
         queue: BackgroundQueue,
     ) -> Self {
-        Self { ports, proofs, models, background, queue }
+        Self { ports, proofs, models, background, queue, backups: None }
     }
 
     /// Returns the last status of every background task, by name.
@@ -120,9 +123,15 @@ impl HealthHandle {
             vec![self.journal(), self.integrity(), self.runs().await, self.model(), self.proofs()];
         checks.push(background_check(&self.background.all()));
         checks.extend(self.failed_tasks().await);
+        checks.extend(self.automatic_backups().await);
         checks.extend(self.skills().await);
         checks.extend(self.unknown_effects().await);
         checks
+    }
+
+    /// Returns the time.
+    pub(crate) fn now(&self) -> Timestamp {
+        self.ports.clock.wall()
     }
 
     fn journal(&self) -> HealthCheck {

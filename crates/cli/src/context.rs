@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use clap::Args;
 use palyra_client::{
-    Client, ClientError, ConnectOptions, DaemonNotice, DaemonTarget, StartPolicy, TcpAddress,
+    Client, ClientError, ConnectOptions, DaemonNotice, DaemonTarget, KeptEntries, StartPolicy, TcpAddress,
 };
 use palyra_types::state_dir::{config_dir, data_dir, state_dir};
 use palyra_types::{Content, ErrorCode};
@@ -293,10 +293,18 @@ fn tell(output: &Output, notice: &DaemonNotice, file: Option<&Path>) {
         DaemonNotice::VariablesNotUsed { variables, in_force, place } => {
             output.note(NoteKind::Doubt, &variables_not_used(variables, in_force, place, file));
         }
-        DaemonNotice::OtherLog { before, now, entries } => {
+        DaemonNotice::OtherLog { before, now, entries, kept: KeptEntries::All } => {
+            let note_text = format!(
+                "the journal was opened anew as log {now}, and proves that it continues all {entries} entries that were \
+                 seen of log {before}"
+            );
+            output.note(NoteKind::Info, &note_text);
+        }
+        DaemonNotice::OtherLog { before, now, entries, kept: KeptEntries::NotAll } => {
             let note_text = format!(
                 "the journal here is log {now}; this daemon served log {before} before, of which {entries} \
-                 entries were seen. If you did not replace or reopen it, another person did"
+                 entries were seen, and does not continue all of them: it is older, or another one. If you did not restore, \
+                 replace or reopen it, another person did"
             );
             output.note(NoteKind::Doubt, &note_text);
         }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use palyra_journal::PayloadSealing;
-use palyra_ports::EmbeddingModelName;
+use palyra_ports::{BackupSchedule, EmbeddingModelName};
 use palyra_types::run::RunLimits;
 
 mod schema;
@@ -204,6 +204,23 @@ impl Config {
     #[must_use]
     pub fn compacts(&self) -> bool {
         !matches!(self.values.get("compaction.automatic"), Some((ConfigValue::Bool(false), _)))
+    }
+
+    /// Returns when backups are made without being asked; `None` for never.
+    #[must_use]
+    pub fn backups(&self) -> Option<BackupSchedule> {
+        let folder = self.text("backup.folder");
+        (!folder.is_empty()).then(|| BackupSchedule {
+            folder: folder.into(),
+            every: Duration::from_secs(self.integer("backup.every_hours") * 3_600),
+            keep: usize::try_from(self.integer("backup.keep")).unwrap_or(usize::MAX),
+        })
+    }
+
+    /// Returns the folder of automatic backups; empty for none.
+    #[must_use]
+    pub fn backup_folder(&self) -> &str {
+        self.text("backup.folder")
     }
 
     /// Returns the default model; empty when none is named.

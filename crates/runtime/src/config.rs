@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use palyra_admin::budgets::OverBudgetModel;
 use palyra_governance::PriceCatalogue;
+use palyra_ports::BackupSchedule;
 use palyra_types::run::RunLimits;
 
 pub use palyra_ports::read_tape::MAX_TAPE_ENTRIES_PER_RESPONSE;
@@ -32,6 +33,8 @@ pub struct GatewayRuntimeConfigSnapshot {
     pub compacts: bool,
     /// What follows when the request to a model is not within budgets, and its chain has other models.
     pub over_budget: OverBudgetModel,
+    /// When backups are made without being asked; `None` for never.
+    pub backups: Option<BackupSchedule>,
     /// Silence on a stream after which a heartbeat is sent.
     pub heartbeat: Duration,
 }
@@ -55,6 +58,7 @@ impl Default for GatewayRuntimeConfigSnapshot {
             prices: None,
             compacts: false,
             over_budget: OverBudgetModel::Stops,
+            backups: None,
             heartbeat: Duration::from_secs(10),
         }
     }
