@@ -198,7 +198,9 @@ async fn watched<T: Send + 'static>(
     let (progress_tx, mut steps) = watch::channel((0, 0));
     let stop = StopSignal::default();
     let watch = BackupWatch {
-        progress: Arc::new(move |done, total| drop(progress_tx.send_replace((done, total)))),
+        progress: Arc::new(move |done, total| {
+            let _ = progress_tx.send_replace((done, total));
+        }),
         stop: stop.clone(),
     };
     context.interrupts.begin("");
