@@ -94,6 +94,7 @@ impl Exit {
             | ErrorCode::UndoOpenRun
             | ErrorCode::KeptFileRefused
             | ErrorCode::StateDirLocked
+            | ErrorCode::BackupTargetRefused
             | ErrorCode::BuildMismatch
             | ErrorCode::GuardFailed => Self::Conflict,
             ErrorCode::TimeLimit => Self::TimeLimit,
