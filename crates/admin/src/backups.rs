@@ -15,7 +15,7 @@ use palyra_types::queued_task::{AttemptEnd, OrchestratorBackgroundTaskRecord, Ta
 use palyra_types::{Content, PrincipalId, Timestamp};
 use tokio::sync::watch;
 
-use crate::health::{CheckLevel, HealthCheck, HealthHandle};
+use crate::health::{CheckLevel, HealthCheck, HealthHandle, ScheduleReader};
 
 /// Tasks that a check looks at.
 const TASKS_LOOKED_AT: usize = 20;
@@ -33,9 +33,6 @@ impl<T> Clone for ScheduleSource<T> {
         Self { config: self.config.clone(), read: self.read }
     }
 }
-
-/// Returns when backups are made, as the configuration in force says.
-pub type ScheduleReader = Arc<dyn Fn() -> Option<BackupSchedule> + Send + Sync>;
 
 impl<T: Send + Sync + 'static> ScheduleSource<T> {
     /// Takes a configuration that may change, and the part of it that matters.
@@ -136,7 +133,8 @@ impl TaskHandler for BackupHandler {
     }
 
     fn run(&self, work: TaskWork) -> BoxFuture<'static, TaskEnd> {
-        let (backups, schedule) = (Arc::clone(&self.backups), (self.schedule)());
+        let backups = Arc::clone(&self.backups);
+        let schedule = (self.schedule)();
         async move {
             // Switched off since the task was put into the queue.
             let Some(BackupSchedule { folder, keep, .. }) = schedule else { return TaskEnd::Completed };

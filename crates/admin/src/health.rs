@@ -6,15 +6,14 @@ use palyra_background::queue::BackgroundQueue;
 use palyra_background::{BackgroundStatus, TaskStatus};
 use palyra_journal_core::families::{effects, runs, skills};
 use palyra_journal_core::family::QueryFamilies;
-use palyra_ports::ProveJournal;
 use palyra_ports::maintain_journal::{Integrity, JournalHealth, ReadOnlyCause};
 use palyra_ports::model_directory::ModelDirectory;
 use palyra_ports::read_approvals::{EffectFilter, EffectQuery};
+use palyra_ports::{BackupSchedule, ProveJournal};
 use palyra_types::Timestamp;
 use palyra_types::run::RunPhase;
 use tokio::sync::watch;
 
-use crate::backups::ScheduleReader;
 use crate::error::AdminError;
 use crate::parts::AdminPorts;
 
@@ -69,6 +68,9 @@ impl std::fmt::Debug for LiveChecks {
         f.debug_tuple("LiveChecks").field(&self.0.len()).finish()
     }
 }
+
+/// Returns when backups are made, as the configuration in force says; `None` for never.
+pub type ScheduleReader = Arc<dyn Fn() -> Option<BackupSchedule> + Send + Sync>;
 
 /// Runs the daemon's checks.
 #[derive(Clone)]

@@ -25,11 +25,11 @@ impl JournalHandle {
     /// Makes a handle.
     #[must_use]
     pub fn new(
-        maintain: Arc<dyn MaintainJournal>,
-        proofs: Arc<dyn ProveJournal>,
-        backups: Arc<dyn MakeBackups>,
+        maintain: &Arc<dyn MaintainJournal>,
+        proofs: &Arc<dyn ProveJournal>,
+        backups: &Arc<dyn MakeBackups>,
     ) -> Self {
-        Self { maintain, proofs, backups }
+        Self { maintain: Arc::clone(maintain), proofs: Arc::clone(proofs), backups: Arc::clone(backups) }
     }
 
     /// Makes a backup.

@@ -2,7 +2,11 @@
 //!
 //! Fills a journal, then measures appends of one run each: alone for five seconds, and while a backup is made. Prints the
 //! median, the 99th percentile and the longest.
-#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a program of the workshop: a failure is the message")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a program of the workshop: a failure is the message"
+)]
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -48,7 +52,8 @@ async fn main() {
         now_unix_us: 0,
     };
     let begun = Instant::now();
-    let made = tokio::task::spawn_blocking(move || create(&plan, &BackupWatch::default())).await.unwrap().unwrap();
+    let made =
+        tokio::task::spawn_blocking(move || create(&plan, &BackupWatch::default())).await.unwrap().unwrap();
     let took = begun.elapsed();
     stop.store(true, Ordering::SeqCst);
     report("beside a backup", beside.await.unwrap().1);

@@ -12,7 +12,7 @@ use crate::manifest::{BackupManifest, JOURNAL_FILE_NAME, MANIFEST_BYTES_MAX, MAN
 use crate::source_files::digest_of;
 use crate::watch::BackupWatch;
 
-/// Findings that are named; more are counted.
+/// FindingList that are named; more are counted.
 const FINDINGS_MAX: usize = 20;
 
 /// A backup that was checked.
@@ -42,19 +42,19 @@ impl CheckedBackup {
     /// Returns the error of a backup that does not hold.
     #[must_use]
     pub fn damage(&self) -> Option<BackupError> {
-        let (path, findings) = (self.folder.clone(), self.findings.clone());
-        (!self.holds()).then_some(BackupError::Damaged { path, findings })
+        (!self.holds())
+            .then(|| BackupError::Damaged { path: self.folder.clone(), findings: self.findings.clone() })
     }
 }
 
 /// What was found, as far as it is named.
 #[derive(Debug, Default)]
-struct Findings {
+struct FindingList {
     named: Vec<String>,
     more: usize,
 }
 
-impl Findings {
+impl FindingList {
     fn add(&mut self, what: String) {
         if self.named.len() < FINDINGS_MAX {
             self.named.push(what);
@@ -74,10 +74,10 @@ impl Findings {
 /// Checks the backup in a folder.
 ///
 /// # Errors
-/// [`BackupError::NotABackup`]; [`BackupError::File`]; [`BackupError::Stopped`]. What does not hold is a finding.
+/// [`BackupError::NotABackup`]; [`BackupError::File`]; [`BackupError::Stopped`]. A fault of the backup is a finding.
 pub fn check_backup(folder: &Path, watch: &BackupWatch) -> Result<CheckedBackup, BackupError> {
     let (root, manifest) = open_backup(folder)?;
-    let mut findings = Findings::default();
+    let mut findings = FindingList::default();
     check_files(&root, &manifest, &mut findings, watch)?;
     let mut checked = CheckedBackup {
         folder: folder.to_owned(),
@@ -128,7 +128,7 @@ pub(crate) fn open_backup(folder: &Path) -> Result<(RootFolder, BackupManifest),
 fn check_files(
     root: &RootFolder,
     manifest: &BackupManifest,
-    findings: &mut Findings,
+    findings: &mut FindingList,
     watch: &BackupWatch,
 ) -> Result<(), BackupError> {
     let tree = root.walk(".").map_err(|error| BackupError::NotABackup {
@@ -152,7 +152,8 @@ fn check_files(
     if !findings.named.is_empty() {
         return Ok(());
     }
-    let (mut done, total) = (0, manifest.total_bytes());
+    let mut done = 0;
+    let total = manifest.total_bytes();
     for file in &manifest.files {
         let path = root.path().join(&file.name);
         match root.open_file(&file.name) {
@@ -171,7 +172,7 @@ fn check_files(
 }
 
 /// Verifies the copy of the journal, and that it is the one that the manifest speaks of.
-fn check_journal(checked: &mut CheckedBackup, findings: &mut Findings) {
+fn check_journal(checked: &mut CheckedBackup, findings: &mut FindingList) {
     let manifest = &checked.manifest;
     let since: Option<KeptCheckpoint> = match manifest.checkpoint.as_deref().map(str::parse).transpose() {
         Ok(since) => since,
@@ -190,11 +191,9 @@ fn check_journal(checked: &mut CheckedBackup, findings: &mut Findings) {
     }
     let log = log_of(&report);
     if report.fault.is_none() && (report.entries != manifest.entries || log != manifest.log) {
-        let (log, named) = (&log, &manifest.log);
-        let (entries, of) = (report.entries, manifest.entries);
-        findings.add(format!(
-            "the journal is log {log} with {entries} entries; the manifest names log {named} with {of}"
-        ));
+        let found = format!("log {log} with {} entries", report.entries);
+        let named = format!("log {} with {}", manifest.log, manifest.entries);
+        findings.add(format!("the journal is {found}; the manifest names {named}"));
     }
 }
 

@@ -18,58 +18,13 @@ use crate::error::BackupError;
 use crate::manifest::{
     BackedUpFile, BackupManifest, JOURNAL_FILE_NAME, MANIFEST_FILE_NAME, STATE_FOLDER, VaultKeyState,
 };
+use crate::plan::{BackupPlan, CopyPace, KeyFiles};
 use crate::source_files::{self, SEAL_KEY, SourceFolder, VAULT_KEY};
 use crate::watch::BackupWatch;
 
 const SUBJECT_KEYS_FILE: &str = "keys.db";
 /// Space that stays free beside a backup.
 const SPARE_BYTES: u64 = 1024 * 1024;
-
-/// Whether a backup holds the files that open what is sealed in it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum KeyFiles {
-    /// It does not: anyone who has only the backup cannot open the vault.
-    LeftOut,
-    /// It does.
-    Included,
-}
-
-/// Whether the journal is written meanwhile.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CopyPace {
-    /// It is: half of the time is left to the writer.
-    BesideWriter,
-    /// It is not.
-    Alone,
-}
-
-/// Where the configuration is.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ConfigPlaces {
-    /// Its file.
-    pub file: Option<PathBuf>,
-    /// The folder of the operator's policies.
-    pub policies: Option<PathBuf>,
-}
-
-/// What is backed up, and where to.
-#[derive(Debug, Clone)]
-pub struct BackupPlan {
-    /// The state directory; the caller has its lock, or is its daemon.
-    pub state_dir: PathBuf,
-    /// The configuration.
-    pub config: ConfigPlaces,
-    /// The folder that is to be the backup; it may not exist.
-    pub target: PathBuf,
-    /// Whether root keys belong to it.
-    pub keys: KeyFiles,
-    /// Whether the journal is written meanwhile.
-    pub pace: CopyPace,
-    /// The version of this program.
-    pub program_version: String,
-    /// The time.
-    pub now_unix_us: i64,
-}
 
 /// A backup that was made.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -155,7 +110,7 @@ fn copy_journal(
     Ok(figures)
 }
 
-/// Copies the wrapped keys of sealed payloads, after the journal: a key that is made meanwhile does no harm.
+/// Copies the wrapped keys of sealed payloads, after the journal: a key that is made after it does no harm.
 fn copy_subject_keys(
     plan: &BackupPlan,
     target: &RootFolder,
@@ -170,7 +125,7 @@ fn copy_subject_keys(
     let copy = target.path().join(&name);
     target.make_folders(STATE_FOLDER).map_err(BackupError::on("making", target.path()))?;
     let quiet = BackupWatch { progress: BackupWatch::default().progress, stop: watch.stop.clone() };
-    // Its writer waits meanwhile.
+    // Its writer waits during the copy.
     copy_database(&SourceDatabase::locked(&source), &copy, CopyPace::Alone, &quiet)?;
     manifest.files.push(described(target, &name, watch)?);
     Ok(())

@@ -1,7 +1,7 @@
 //! Copying a SQLite database while another connection writes it.
 //!
 //! Owns the read transaction that the whole copy is made in: the writer goes on in its write-ahead log, no step begins
-//! anew, and the copy is one state of the journal. Between two steps the disk is left to the writer.
+//! again, and the copy is one state of the journal. Between two steps the disk is left to the writer.
 
 use std::fs::{File, OpenOptions};
 use std::os::unix::ffi::OsStrExt;
@@ -13,8 +13,8 @@ use rusqlite::backup::{Backup, StepResult};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 
-use crate::create::CopyPace;
 use crate::error::BackupError;
+use crate::plan::CopyPace;
 use crate::step_pace::StepPace;
 use crate::watch::BackupWatch;
 
@@ -48,7 +48,7 @@ pub(crate) struct JournalFacts {
     pub(crate) has_sealed_payloads: bool,
 }
 
-/// How a database lies on the disk.
+/// How a database is on the disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DatabaseState {
     /// Another connection may write it, or one that was killed left a write-ahead log.
@@ -128,8 +128,10 @@ fn copy_steps(
         from.query_row("PRAGMA page_size", [], |row| row.get(0)).map_err(|error| database(&error))?;
     let page = page.unsigned_abs();
     let backup = Backup::new(from, to).map_err(|error| failure(&error, target.path))?;
-    let (mut figures, mut steps) = (CopyFigures::default(), StepPace::default());
-    let (mut busy, mut synced) = (0, 0);
+    let mut figures = CopyFigures::default();
+    let mut steps = StepPace::default();
+    let mut busy = 0;
+    let mut synced = 0;
     loop {
         if watch.stop.is_requested() {
             return Err(BackupError::Stopped);
@@ -139,7 +141,8 @@ fn copy_steps(
         let took = begun.elapsed();
         let progress = backup.progress();
         let pages = |count: i32| u64::from(count.max(0).unsigned_abs()) * page;
-        let (total, left) = (pages(progress.pagecount), pages(progress.remaining));
+        let total = pages(progress.pagecount);
+        let left = pages(progress.remaining);
         match stepped {
             StepResult::Busy | StepResult::Locked if busy < BUSY_TRIES_MAX => {
                 busy += 1;

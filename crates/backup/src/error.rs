@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use palyra_types::ErrorCode;
 
-/// Why work on a backup ended without its result. What had been written for it is removed.
+/// Why work on a backup ended without its result. Files that were written for it are removed.
 #[derive(Debug, thiserror::Error)]
 pub enum BackupError {
     /// The target is there already, or cannot be one.
@@ -49,6 +49,14 @@ pub enum BackupError {
         /// What the system says.
         cause: io::Error,
     },
+    /// An order for the next start could not be written.
+    #[error("{} cannot be written: {cause}", path.display())]
+    OrderNotLeft {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        cause: io::Error,
+    },
     /// The database could not be copied.
     #[error("the database could not be copied: {what}")]
     Database {
@@ -61,7 +69,7 @@ pub enum BackupError {
         /// The limit.
         what: String,
     },
-    /// The folder is no backup, or one that this version cannot read.
+    /// The folder is not a backup, or one that this version cannot read.
     #[error("{} is not a backup that this version can read: {what}", path.display())]
     NotABackup {
         /// The folder.
@@ -86,7 +94,7 @@ impl BackupError {
         match self {
             Self::TargetRefused { .. } => ErrorCode::BackupTargetRefused,
             Self::StateInUse { .. } => ErrorCode::StateDirLocked,
-            Self::NoJournal { .. } => ErrorCode::StateDirUnusable,
+            Self::NoJournal { .. } | Self::OrderNotLeft { .. } => ErrorCode::StateDirUnusable,
             Self::DiskFull { .. } => ErrorCode::DiskFull,
             Self::Stopped | Self::File { .. } | Self::Database { .. } | Self::TooLarge { .. } => {
                 ErrorCode::BackupFailed

@@ -9,6 +9,7 @@
 //!
 //! Begin at [`create`], [`check_backup`] and [`restore`].
 
+mod plan;
 mod create;
 mod source_files;
 mod database_copy;
@@ -21,20 +22,23 @@ mod retention;
 mod manifest;
 mod beneath;
 mod state_lock;
+mod state_order;
 mod watch;
 mod error;
 mod text_report;
 mod json_report;
 
 pub use check::{CheckedBackup, check_backup, read_manifest};
-pub use create::{BackupPlan, BackupReport, ConfigPlaces, CopyPace, KeyFiles, create};
+pub use create::{BackupReport, create};
 pub use error::BackupError;
 pub use json_report::{check_json, created_json, restored_json};
 pub use manifest::{
     BACKUP_FORMAT, BackedUpFile, BackupManifest, InvalidManifest, MANIFEST_FILE_NAME, VaultKeyState,
 };
+pub use plan::{BackupPlan, ConfigPlaces, CopyPace, KeyFiles};
 pub use restore::{RestorePlan, RestoreReport, restore};
 pub use retention::{automatic_name, remove_older, remove_unfinished};
 pub use state_lock::StateLock;
+pub use state_order::leave_order;
 pub use text_report::{age_text, check_lines, created_lines, restored_lines};
 pub use watch::{BackupWatch, ProgressFn, StopSignal};

@@ -17,7 +17,7 @@ pub const BACKUP_FORMAT: u32 = 1;
 /// The file of the journal.
 pub(crate) const JOURNAL_FILE_NAME: &str = "journal.db";
 
-/// The first part of the names of files that lie in the state directory.
+/// The first part of the names of files of the state directory.
 pub(crate) const STATE_FOLDER: &str = "state";
 /// The first part of the names of files of the configuration.
 pub(crate) const CONFIG_FOLDER: &str = "config";
@@ -57,7 +57,7 @@ pub struct BackupManifest {
     pub vault_key: VaultKeyState,
     /// Whether the journal has sealed payloads whose root key is not in the backup.
     pub seal_key_left_out: bool,
-    /// Names in the state directory that are not in the backup, because they are no files.
+    /// Names in the state directory that are not in the backup, because they are not files.
     pub left_out: Vec<String>,
     /// Its files.
     pub files: Vec<BackedUpFile>,
@@ -111,7 +111,7 @@ pub enum InvalidManifest {
         /// What does not fit.
         why: &'static str,
     },
-    /// It has too many files, or their sizes are no number.
+    /// It has too many files, or the sum of their sizes is not a number.
     #[error("its manifest names too much: {0}")]
     TooMuch(&'static str),
     /// It names no journal.
@@ -145,11 +145,11 @@ impl BackupManifest {
     /// [`InvalidManifest`].
     pub fn parse(bytes: &[u8]) -> Result<Self, InvalidManifest> {
         #[derive(Deserialize)]
-        struct Form {
+        struct ManifestForm {
             kind: String,
             format: u32,
         }
-        let form: Form = serde_json::from_slice(bytes)?;
+        let form: ManifestForm = serde_json::from_slice(bytes)?;
         if form.kind != KIND {
             return Err(InvalidManifest::OtherKind);
         }

@@ -1,6 +1,6 @@
 //! Putting a backup back: everything into a folder below the new state directory, then renames, the journal last.
 //!
-//! Invariant: a state directory that has anything in it is refused, a daemon cannot start there meanwhile, and the next
+//! Invariant: a state directory that has anything in it is refused, a daemon cannot start there before the end, and the next
 //! start begins a new log over the entries of the backup.
 
 use std::fs::{self, DirBuilder};
@@ -21,7 +21,7 @@ use crate::manifest::{BackedUpFile, BackupManifest, CONFIG_FOLDER, JOURNAL_FILE_
 use crate::state_lock::StateLock;
 use crate::watch::BackupWatch;
 
-/// Where files lie before they are in place.
+/// Where files are before they are in place.
 const UNFINISHED_FOLDER: &str = ".restoring";
 /// Where the configuration of a backup is put: the one in force stays as it is.
 const CONFIG_TARGET: &str = "restored-config";
@@ -164,7 +164,8 @@ fn copy_checked(
     watch: &BackupWatch,
 ) -> Result<(), BackupError> {
     let name = format!("{UNFINISHED_FOLDER}/{}", place_of(&file.name));
-    let (from, to) = (source.path().join(&file.name), target.path().join(&name));
+    let from = source.path().join(&file.name);
+    let to = target.path().join(&name);
     let reading = source.open_file(&file.name).map_err(BackupError::on("reading", &from))?;
     let mut reading = reading.take(file.bytes.saturating_add(1));
     let mut writing = target.create_file(&name, file.mode).map_err(BackupError::on("making", &to))?;

@@ -25,9 +25,15 @@ pub fn automatic_name(unix_us: i64, id: &str) -> String {
 fn is_automatic(name: &str) -> bool {
     let Some(rest) = name.strip_prefix(PREFIX) else { return false };
     let parts: Vec<&str> = rest.split('-').collect();
-    let digits = |part: &str, count| part.len() == count && part.bytes().all(|byte| byte.is_ascii_digit());
-    let is_id = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    matches!(parts.as_slice(), [day, time, id] if digits(day, 8) && digits(time, 6) && is_id(id))
+    matches!(parts.as_slice(), [day, time, id] if has_digits(day, 8) && has_digits(time, 6) && is_id(id))
+}
+
+fn has_digits(part: &str, count: usize) -> bool {
+    part.len() == count && part.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn is_id(part: &str) -> bool {
+    !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
 /// Removes the oldest automatic backups beyond `keep`; returns their paths. The caller has checked the newest one.

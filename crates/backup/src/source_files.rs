@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 use crate::beneath::{LinkPolicy, RootFolder, WalkedTree};
-use crate::create::{ConfigPlaces, KeyFiles};
 use crate::error::BackupError;
 use crate::manifest::{BackedUpFile, CONFIG_FOLDER, STATE_FOLDER, hex};
+use crate::plan::{ConfigPlaces, KeyFiles};
 use crate::watch::BackupWatch;
 
 /// The root keys: of the vault, and of sealed payloads.
@@ -21,7 +21,7 @@ const FOLDERS: [&str; 4] = ["components", "kept-aside", "skills", "workspaces"];
 const HISTORY_FILE: &str = "chat_history";
 const VAULT_FOLDER: &str = "vault";
 const POLICY_ENDING: &str = ".cedar";
-/// How often a vault that is changed meanwhile is copied anew.
+/// How often a vault that changes during the copy is copied again.
 const VAULT_TRIES_MAX: usize = 5;
 const PIECE_BYTES: usize = 256 * 1024;
 
@@ -41,7 +41,7 @@ pub(crate) struct SourceFile {
 pub(crate) struct SourceFolder {
     pub(crate) root: RootFolder,
     pub(crate) files: Vec<SourceFile>,
-    /// Names that are no files.
+    /// Names that are not those of files.
     pub(crate) left_out: Vec<String>,
 }
 
@@ -99,7 +99,7 @@ pub(crate) fn of_config(places: &ConfigPlaces) -> Result<Vec<SourceFolder>, Back
     Ok(folders)
 }
 
-/// Copies the vault: one that changes meanwhile is copied anew, so that its files belong together.
+/// Copies the vault: one that changes during the copy is copied again, so that its files belong together.
 pub(crate) fn copy_vault(
     state: &RootFolder,
     target: &RootFolder,
@@ -130,7 +130,8 @@ pub(crate) fn copy_file(
     target: &RootFolder,
     watch: &BackupWatch,
 ) -> Result<BackedUpFile, BackupError> {
-    let (source, copy) = (from.path().join(&file.from), target.path().join(&file.name));
+    let source = from.path().join(&file.from);
+    let copy = target.path().join(&file.name);
     let mut reading = from.open_file(&file.from).map_err(BackupError::on("reading", &source))?;
     let mut writing = target.create_file(&file.name, 0o600).map_err(BackupError::on("making", &copy))?;
     let mut digest = Sha256::new();
@@ -199,8 +200,12 @@ fn walked_top(root: &RootFolder, names: &[&str]) -> Result<Vec<SourceFile>, Back
         };
         let found = file.metadata().map_err(BackupError::on("reading", &root.path().join(name)))?;
         let mode = std::os::unix::fs::PermissionsExt::mode(&found.permissions()) & 0o777;
-        let (from, name) = ((*name).to_owned(), format!("{STATE_FOLDER}/{name}"));
-        files.push(SourceFile { from, name, bytes: found.len(), mode });
+        files.push(SourceFile {
+            from: (*name).to_owned(),
+            name: format!("{STATE_FOLDER}/{name}"),
+            bytes: found.len(),
+            mode,
+        });
     }
     Ok(files)
 }

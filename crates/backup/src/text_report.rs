@@ -11,9 +11,13 @@ const GIB: u64 = 1024 * MIB;
 /// Returns what a backup holds and what it lacks.
 #[must_use]
 pub fn created_lines(manifest: &BackupManifest) -> Vec<String> {
-    let (files, entries) = (manifest.files.len(), manifest.entries);
-    let size = size_text(manifest.total_bytes());
-    let mut lines = vec![format!("{entries} entries of log {}, {files} files, {size}", manifest.log)];
+    let mut lines = vec![format!(
+        "{} entries of log {}, {} files, {}",
+        manifest.entries,
+        manifest.log,
+        manifest.files.len(),
+        size_text(manifest.total_bytes())
+    )];
     lines.extend(key_line(manifest.vault_key).map(str::to_owned));
     if manifest.seal_key_left_out {
         let line = "the journal has sealed payloads, and the backup lacks their key: keep keys/root.key elsewhere, or use \
@@ -40,8 +44,10 @@ pub fn check_lines(checked: &CheckedBackup, now_unix_us: i64) -> Vec<String> {
     )];
     lines.extend(created_lines(manifest));
     if checked.holds() {
-        let (entries, signed) = (checked.entries, checked.signed_entries);
-        lines.push(format!("the journal verifies: {entries} entries, the first {signed} signed"));
+        lines.push(format!(
+            "the journal verifies: {} entries, the first {} signed",
+            checked.entries, checked.signed_entries
+        ));
         if checked.sealed_payloads > 0 {
             let sealed = checked.sealed_payloads;
             lines.push(format!(

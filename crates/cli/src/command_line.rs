@@ -80,7 +80,7 @@ pub(crate) enum Verb {
     Journal(verbs::journal::JournalVerb),
     /// Make, check and restore backups of the state directory
     #[command(subcommand, hide = true)]
-    Backup(verbs::backup::BackupVerb),
+    Backup(palyra_backup_verb::BackupVerb),
     /// Show the daemon, its model, what waits for you, the journal
     Status(verbs::status::StatusArgs),
     /// Open the web console, signed in

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
+use palyra_backup_verb::BackupCommand;
 use palyra_client::{
     Client, ClientError, ConnectOptions, DaemonNotice, DaemonTarget, KeptEntries, StartPolicy, TcpAddress,
 };
@@ -234,11 +235,20 @@ impl Context {
 
     /// Connects only to a daemon that serves already.
     pub(crate) async fn connect_running(&self) -> Result<Client, Failure> {
-        let mut options = self.connect_options()?;
-        options.start = StartPolicy::Never;
+        Ok(Client::connect(self.running_options()?).await?)
+    }
+
+    fn running_options(&self) -> Result<ConnectOptions, Failure> {
         // Whoever stops or reloads a daemon need not believe what it says about the past.
-        options.heads = None;
-        Ok(Client::connect(options).await?)
+        Ok(ConnectOptions { start: StartPolicy::Never, heads: None, ..self.connect_options()? })
+    }
+
+    /// Returns the parts of this process that backups need.
+    pub(crate) fn backup_command(&self) -> Result<BackupCommand<'_>, Failure> {
+        self.require_local("palyra backup")?;
+        let (state_dir, config_file) = (self.state_dir()?, self.config_file().ok());
+        let (output, interrupts, daemon) = (&self.output, &self.interrupts, self.running_options()?);
+        Ok(BackupCommand { output, interrupts, state_dir, config_file, daemon })
     }
 }
 
@@ -295,7 +305,7 @@ fn tell(output: &Output, notice: &DaemonNotice, file: Option<&Path>) {
         }
         DaemonNotice::OtherLog { before, now, entries, kept: KeptEntries::All } => {
             let note_text = format!(
-                "the journal was opened anew as log {now}, and proves that it continues all {entries} entries that were \
+                "the journal was opened again as log {now}, and proves that it continues all {entries} entries that were \
                  seen of log {before}"
             );
             output.note(NoteKind::Info, &note_text);

@@ -12,7 +12,6 @@ pub(crate) mod budget;
 pub(crate) mod memory;
 pub(crate) mod model;
 pub(crate) mod journal;
-pub(crate) mod backup;
 pub(crate) mod config;
 pub(crate) mod status;
 pub(crate) mod logs;

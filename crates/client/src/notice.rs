@@ -66,7 +66,7 @@ pub enum DaemonNotice {
         now: LogId,
         /// Entries that were seen of the former.
         entries: u64,
-        /// What the latter has of these entries.
+        /// How much of it is part of the latter.
         kept: KeptEntries,
     },
     /// The newest head of the journal could not be kept: a rollback may go unnoticed next time.
@@ -81,7 +81,7 @@ pub enum DaemonNotice {
     },
 }
 
-/// What another log in the place of the one that was seen has of its entries.
+/// How much of a log that was seen is part of another one in its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeptEntries {
     /// All of them: it proves that it continues what was seen, as after a restore of a backup that is not older.

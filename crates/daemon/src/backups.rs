@@ -9,8 +9,8 @@ use std::sync::Arc;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use palyra_backup::{
-    BackupError, BackupPlan, BackupWatch, ConfigPlaces, CopyPace, KeyFiles, StopSignal, automatic_name,
-    check_backup, create, read_manifest, remove_older, remove_unfinished,
+    BackupError, BackupManifest, BackupPlan, BackupWatch, ConfigPlaces, CopyPace, KeyFiles, StopSignal,
+    automatic_name, check_backup, create, read_manifest, remove_older, remove_unfinished,
 };
 use palyra_ports::maintain_journal::ProgressCallback;
 use palyra_ports::{
@@ -72,6 +72,10 @@ impl StateBackups {
     }
 }
 
+fn summary(folder: PathBuf, manifest: &BackupManifest) -> BackupSummary {
+    BackupSummary { folder, bytes: manifest.total_bytes(), entries: manifest.entries }
+}
+
 fn failure(code: ErrorCode, what: String) -> MakeBackupError {
     MakeBackupError { code, what }
 }
@@ -94,8 +98,7 @@ impl MakeBackups for StateBackups {
         let plan = self.plan(order.target, order.keys);
         self.after_signing(progress, move |watch| {
             let made = create(&plan, watch)?;
-            let (bytes, entries) = (made.manifest.total_bytes(), made.manifest.entries);
-            Ok(BackupSummary { folder: made.folder, bytes, entries })
+            Ok(summary(made.folder, &made.manifest))
         })
     }
 
@@ -125,8 +128,7 @@ impl MakeBackups for StateBackups {
             for removed in remove_older(&folder, keep)? {
                 tracing::info!(path = %removed.display(), "an older automatic backup is removed");
             }
-            let (bytes, entries) = (checked.manifest.total_bytes(), checked.manifest.entries);
-            Ok(BackupSummary { folder: plan.target, bytes, entries })
+            Ok(summary(plan.target, &checked.manifest))
         })
     }
 }

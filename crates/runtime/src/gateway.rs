@@ -123,9 +123,8 @@ pub async fn start_with_policy(
     background.at_start("lost_requests", views.budgets.end_lost(&engine.runs.ports.zones)).await;
     let recovered = crate::recovery::take_up_open_runs(&ports, &sessions).await?;
     tracing::info!(runs = recovered, "open runs taken up");
-    let queue = spawn_tasks(&background, &engine, &sessions, &views, &config);
-    let schedule = backup_schedule(&config);
-    background.spawn(BackupTimer::new(queue.clone(), Arc::clone(&ports.clock), schedule.clone()));
+    let backups = ScheduleSource::new(config.clone(), |config| config.backups.clone());
+    let queue = spawn_tasks(&background, &engine, &sessions, &views, &backups);
     let tapes = TapeHandle::new(Arc::clone(&ports), hub.clone());
     let zones = Arc::clone(&engine.runs.ports.zones);
     let memories =
@@ -146,7 +145,7 @@ pub async fn start_with_policy(
     let proofs = Arc::clone(&ports.proofs);
     let health =
         HealthHandle::new(Arc::clone(&admin_ports), proofs, ports.models.clone(), background.status(), queue)
-            .with_backups(schedule.reader());
+            .with_backups(backups.reader());
     let admin = AdminHandles {
         access,
         vault,
@@ -164,7 +163,7 @@ pub async fn start_with_policy(
         models: models(&ports, engine.conversations.ports().budgets.clone()),
         approvals: ApprovalsHandle::new(engine, sessions.clone(), owner),
         tapes,
-        journal: journal_of(&ports),
+        journal: JournalHandle::new(&ports.maintain, &ports.proofs, &ports.backups),
         health,
         sessions,
         agents,
@@ -178,7 +177,7 @@ fn spawn_tasks(
     engine: &Arc<Engine>,
     sessions: &SessionsHandle,
     views: &AdminViews,
-    config: &watch::Receiver<Arc<GatewayRuntimeConfigSnapshot>>,
+    backups: &ScheduleSource<GatewayRuntimeConfigSnapshot>,
 ) -> BackgroundQueue {
     let ports = &engine.ports;
     let queue_ports = QueuePorts {
@@ -189,24 +188,14 @@ fn spawn_tasks(
         entropy: Arc::clone(&ports.entropy),
     };
     let compaction = Arc::new(CompactionHandler::new(engine.conversations.clone()));
-    let backup = Arc::new(BackupHandler::new(Arc::clone(&ports.backups), backup_schedule(config).reader()));
+    let backup = Arc::new(BackupHandler::new(Arc::clone(&ports.backups), backups.reader()));
     let queue = spawn_background_queue_loop(background, queue_ports, vec![compaction, backup]);
+    background.spawn(BackupTimer::new(queue.clone(), Arc::clone(&ports.clock), backups.clone()));
     background.spawn(ApprovalExpiry::new(Arc::clone(engine), sessions.clone()));
     background.spawn(budget_waits(engine, sessions));
     background.spawn(engine.compaction_watch.task(engine.conversations.clone(), queue.clone()));
     background.spawn(ShadowCounting::new(Arc::clone(&views.shadow)));
     queue
-}
-
-fn journal_of(ports: &RuntimePorts) -> JournalHandle {
-    JournalHandle::new(Arc::clone(&ports.maintain), Arc::clone(&ports.proofs), Arc::clone(&ports.backups))
-}
-
-/// Returns when backups are made, as the configuration in force says.
-fn backup_schedule(
-    config: &watch::Receiver<Arc<GatewayRuntimeConfigSnapshot>>,
-) -> ScheduleSource<GatewayRuntimeConfigSnapshot> {
-    ScheduleSource::new(config.clone(), |config| config.backups.clone())
 }
 
 fn run_canceller(ports: &RuntimePorts, sessions: &SessionsHandle, tapes: &TapeHandle) -> RunCanceller {

@@ -1,3 +1,5 @@
+//! When a backup is due, and which ones are a warning.
+
 use palyra_types::{LeaseFence, QueuedTaskId, Seq};
 
 use super::*;

@@ -1,3 +1,5 @@
+//! Manifests of others: names, numbers and bytes that a backup cannot have.
+
 use proptest::prelude::*;
 
 use super::*;

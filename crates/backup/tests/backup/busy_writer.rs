@@ -33,7 +33,9 @@ async fn a_backup_under_a_writer_is_one_state_of_the_journal() {
     let steps_seen = Arc::new(AtomicU64::new(0));
     let seen = Arc::clone(&steps_seen);
     let watch = BackupWatch {
-        progress: Arc::new(move |_, _| drop(seen.fetch_add(1, Ordering::SeqCst))),
+        progress: Arc::new(move |_, _| {
+            let _ = seen.fetch_add(1, Ordering::SeqCst);
+        }),
         stop: StopSignal::default(),
     };
     let plan = house.plan("copy", CopyPace::BesideWriter);

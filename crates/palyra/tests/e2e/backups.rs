@@ -117,7 +117,7 @@ fn a_backup_of_a_busy_daemon_is_restored_and_witnesses_tell_what_it_lacks() {
     assert!(scene.runs().is_superset(&before));
     scene.home.palyra(&["journal", "verify"]).expect(0);
     let quiet = scene.home.palyra(&["runs", "list"]).expect(0);
-    assert!(!quiet.err.contains("opened anew"), "it is said once: {}", quiet.err);
+    assert!(!quiet.err.contains("opened again"), "it is said once: {}", quiet.err);
     scene.stop();
     let report = verify_database(&scene.home.state_dir().join("journal.db"), &mut VerifyOptions::default());
     assert_eq!(
