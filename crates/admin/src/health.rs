@@ -87,13 +87,20 @@ impl HealthHandle {
     /// Makes a handle.
     #[must_use]
     pub fn new(
-        ports: Arc<AdminPorts>,
-        proofs: Arc<dyn ProveJournal>,
-        models: watch::Receiver<Arc<ModelDirectory>>,
+        ports: &Arc<AdminPorts>,
+        proofs: &Arc<dyn ProveJournal>,
+        models: &watch::Receiver<Arc<ModelDirectory>>,
         background: BackgroundStatus,
         queue: BackgroundQueue,
     ) -> Self {
-        Self { ports, proofs, models, background, queue, backups: None }
+        Self {
+            ports: Arc::clone(ports),
+            proofs: Arc::clone(proofs),
+            models: models.clone(),
+            background,
+            queue,
+            backups: None,
+        }
     }
 
     /// Returns the last status of every background task, by name.

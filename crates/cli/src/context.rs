@@ -233,22 +233,25 @@ impl Context {
         Ok(Exit::Done)
     }
 
-    /// Connects only to a daemon that serves already.
+    /// Connects only to a daemon that serves already, without a check of its past: to stop, reload or back it up.
     pub(crate) async fn connect_running(&self) -> Result<Client, Failure> {
         Ok(Client::connect(self.running_options()?).await?)
     }
 
     fn running_options(&self) -> Result<ConnectOptions, Failure> {
-        // Whoever stops or reloads a daemon need not believe what it says about the past.
         Ok(ConnectOptions { start: StartPolicy::Never, heads: None, ..self.connect_options()? })
     }
 
     /// Returns the parts of this process that backups need.
     pub(crate) fn backup_command(&self) -> Result<BackupCommand<'_>, Failure> {
         self.require_local("palyra backup")?;
-        let (state_dir, config_file) = (self.state_dir()?, self.config_file().ok());
-        let (output, interrupts, daemon) = (&self.output, &self.interrupts, self.running_options()?);
-        Ok(BackupCommand { output, interrupts, state_dir, config_file, daemon })
+        Ok(BackupCommand {
+            output: &self.output,
+            interrupts: &self.interrupts,
+            state_dir: self.state_dir()?,
+            config_file: self.config_file().ok(),
+            daemon: self.running_options()?,
+        })
     }
 }
 

@@ -142,10 +142,8 @@ pub async fn start_with_policy(
         Arc::new(agents.clone()),
     ];
     let exclusion = engine.conversations.ports().erasures.clone();
-    let proofs = Arc::clone(&ports.proofs);
-    let health =
-        HealthHandle::new(Arc::clone(&admin_ports), proofs, ports.models.clone(), background.status(), queue)
-            .with_backups(backups.reader());
+    let health = HealthHandle::new(&admin_ports, &ports.proofs, &ports.models, background.status(), queue)
+        .with_backups(backups.reader());
     let admin = AdminHandles {
         access,
         vault,
@@ -203,22 +201,11 @@ fn run_canceller(ports: &RuntimePorts, sessions: &SessionsHandle, tapes: &TapeHa
 }
 
 fn models(ports: &RuntimePorts, budgets: AuxiliaryBudgets) -> ModelsHandle {
-    ModelsHandle::new(
-        ports.models.clone(),
-        Arc::clone(&ports.clock),
-        Arc::clone(&ports.redactor),
-        ports.recorder.clone(),
-        budgets,
-    )
+    ModelsHandle::new(&ports.models, &ports.clock, &ports.redactor, &ports.recorder, budgets)
 }
 
 fn project_rules(ports: &RuntimePorts, rules: &Arc<ProjectRules>) -> ProjectRulesHandle {
-    ProjectRulesHandle::new(
-        Arc::clone(rules),
-        ports.recorder.clone(),
-        Arc::clone(&ports.workspaces),
-        Arc::clone(&ports.clock),
-    )
+    ProjectRulesHandle::new(rules, &ports.recorder, &ports.workspaces, &ports.clock)
 }
 
 fn budget_waits(engine: &Engine, sessions: &SessionsHandle) -> BudgetWaits {

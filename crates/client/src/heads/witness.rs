@@ -117,7 +117,7 @@ async fn check(client: &Client, heads: &HeadsFolder) -> Result<(), ClientError> 
 }
 
 /// Asks a log in the place of another one to prove that it continues what was seen of that one: entries keep their places
-/// when a log is opened anew over them.
+/// when a log is opened again over them.
 async fn kept_entries(
     client: &Client,
     seen: Option<&SeenHead>,
