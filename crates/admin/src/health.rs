@@ -6,10 +6,11 @@ use palyra_background::queue::BackgroundQueue;
 use palyra_background::{BackgroundStatus, TaskStatus};
 use palyra_journal_core::families::{effects, runs, skills};
 use palyra_journal_core::family::QueryFamilies;
-use palyra_ports::ProveJournal;
 use palyra_ports::maintain_journal::{Integrity, JournalHealth, ReadOnlyCause};
 use palyra_ports::model_directory::ModelDirectory;
 use palyra_ports::read_approvals::{EffectFilter, EffectQuery};
+use palyra_ports::{BackupSchedule, ProveJournal};
+use palyra_types::Timestamp;
 use palyra_types::run::RunPhase;
 use tokio::sync::watch;
 
@@ -68,6 +69,9 @@ impl std::fmt::Debug for LiveChecks {
     }
 }
 
+/// Returns when backups are made, as the configuration in force says; `None` for never.
+pub type ScheduleReader = Arc<dyn Fn() -> Option<BackupSchedule> + Send + Sync>;
+
 /// Runs the daemon's checks.
 #[derive(Clone)]
 pub struct HealthHandle {
@@ -76,19 +80,27 @@ pub struct HealthHandle {
     models: watch::Receiver<Arc<ModelDirectory>>,
     background: BackgroundStatus,
     pub(crate) queue: BackgroundQueue,
+    pub(crate) backups: Option<ScheduleReader>,
 }
 
 impl HealthHandle {
     /// Makes a handle.
     #[must_use]
     pub fn new(
-        ports: Arc<AdminPorts>,
-        proofs: Arc<dyn ProveJournal>,
-        models: watch::Receiver<Arc<ModelDirectory>>,
+        ports: &Arc<AdminPorts>,
+        proofs: &Arc<dyn ProveJournal>,
+        models: &watch::Receiver<Arc<ModelDirectory>>,
         background: BackgroundStatus,
         queue: BackgroundQueue,
     ) -> Self {
-        Self { ports, proofs, models, background, queue }
+        Self {
+            ports: Arc::clone(ports),
+            proofs: Arc::clone(proofs),
+            models: models.clone(),
+            background,
+            queue,
+            backups: None,
+        }
     }
 
     /// Returns the last status of every background task, by name.
@@ -120,9 +132,15 @@ impl HealthHandle {
             vec![self.journal(), self.integrity(), self.runs().await, self.model(), self.proofs()];
         checks.push(background_check(&self.background.all()));
         checks.extend(self.failed_tasks().await);
+        checks.extend(self.automatic_backups().await);
         checks.extend(self.skills().await);
         checks.extend(self.unknown_effects().await);
         checks
+    }
+
+    /// Returns the time.
+    pub(crate) fn now(&self) -> Timestamp {
+        self.ports.clock.wall()
     }
 
     fn journal(&self) -> HealthCheck {

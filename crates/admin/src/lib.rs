@@ -8,6 +8,7 @@
 
 pub mod access;
 pub mod agents;
+pub mod backups;
 pub mod budgets;
 pub mod components;
 pub mod erasure;

@@ -72,13 +72,20 @@ impl ModelsHandle {
     /// Makes a handle.
     #[must_use]
     pub fn new(
-        models: watch::Receiver<Arc<ModelDirectory>>,
-        clock: Arc<dyn Clock>,
-        redactor: Arc<dyn Redactor>,
-        recorder: Recorder,
+        models: &watch::Receiver<Arc<ModelDirectory>>,
+        clock: &Arc<dyn Clock>,
+        redactor: &Arc<dyn Redactor>,
+        recorder: &Recorder,
         budgets: AuxiliaryBudgets,
     ) -> Self {
-        Self { models, clock, redactor, recorder, budgets, embeddings: EmbeddingSlots::default() }
+        Self {
+            models: models.clone(),
+            clock: Arc::clone(clock),
+            redactor: Arc::clone(redactor),
+            recorder: recorder.clone(),
+            budgets,
+            embeddings: EmbeddingSlots::default(),
+        }
     }
 
     /// Returns the directory in force.

@@ -46,6 +46,7 @@ mod console_links;
 mod proof;
 
 mod erasure;
+mod backups;
 mod journal;
 
 mod admin;

@@ -78,6 +78,9 @@ pub(crate) enum Verb {
     /// Verify, rebuild and look at the journal
     #[command(subcommand)]
     Journal(verbs::journal::JournalVerb),
+    /// Make, check and restore backups of the state directory
+    #[command(subcommand, hide = true)]
+    Backup(palyra_backup_verb::BackupVerb),
     /// Show the daemon, its model, what waits for you, the journal
     Status(verbs::status::StatusArgs),
     /// Open the web console, signed in

@@ -78,6 +78,7 @@ async fn dispatch(context: &Context, verb: Verb) -> Result<Exit, Failure> {
         Verb::Memory(verb) => verbs::memory::run(context, verb).await,
         Verb::Model(verb) => verbs::model::run(context, verb).await,
         Verb::Journal(verb) => verbs::journal::run(context, verb).await,
+        Verb::Backup(verb) => Ok(context.backup_command()?.run(verb).await?.into()),
         Verb::Status(args) => verbs::status::run(context, &args).await,
         Verb::Console(args) => {
             let client = context.connect().await?;

@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use palyra_backup_verb::BackupOutcome;
 use palyra_run_view::RunView;
 use palyra_types::ErrorCode;
 use palyra_wire::v1::RunState;
@@ -25,6 +26,12 @@ pub(crate) enum Exit {
     TimeLimit,
     /// The run was cancelled, or the program interrupted.
     Cancelled,
+}
+
+impl From<BackupOutcome> for Exit {
+    fn from(outcome: BackupOutcome) -> Self {
+        if outcome == BackupOutcome::Done { Self::Done } else { Self::Failed }
+    }
 }
 
 impl Exit {
@@ -94,6 +101,7 @@ impl Exit {
             | ErrorCode::UndoOpenRun
             | ErrorCode::KeptFileRefused
             | ErrorCode::StateDirLocked
+            | ErrorCode::BackupTargetRefused
             | ErrorCode::BuildMismatch
             | ErrorCode::GuardFailed => Self::Conflict,
             ErrorCode::TimeLimit => Self::TimeLimit,

@@ -11,7 +11,7 @@ use std::time::Duration;
 use palyra_governance::ModelPreference;
 use palyra_admin::upkeep::RetentionRules;
 use palyra_journal::PayloadSealing;
-use palyra_ports::EmbeddingModelName;
+use palyra_ports::{BackupSchedule, EmbeddingModelName};
 use palyra_types::run::RunLimits;
 
 mod schema;
@@ -219,6 +219,23 @@ impl Config {
             archive_after: days("retention.archive_sessions_days"),
             erase_after: days("retention.erase_archived_days"),
         }
+    }
+
+    /// Returns when backups are made without being asked; `None` for never.
+    #[must_use]
+    pub fn backups(&self) -> Option<BackupSchedule> {
+        let folder = self.text("backup.folder");
+        (!folder.is_empty()).then(|| BackupSchedule {
+            folder: folder.into(),
+            every: Duration::from_secs(self.integer("backup.every_hours") * 3_600),
+            keep: usize::try_from(self.integer("backup.keep")).unwrap_or(usize::MAX),
+        })
+    }
+
+    /// Returns the folder of automatic backups; empty for none.
+    #[must_use]
+    pub fn backup_folder(&self) -> &str {
+        self.text("backup.folder")
     }
 
     /// Returns the default model; empty when none is named.

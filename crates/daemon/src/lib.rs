@@ -16,6 +16,7 @@ mod host_sandbox;
 mod egress;
 
 mod history;
+mod backups;
 
 mod models;
 mod model_keys;

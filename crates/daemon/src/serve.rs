@@ -14,6 +14,7 @@ use std::time::Duration;
 use palyra_admin::health::LiveChecks;
 use palyra_admin::prices::{CurrentPrices, PublishedPrices};
 use palyra_api::{DaemonFacts, ModelChanges, ReloadHandle};
+use palyra_backup::ConfigPlaces;
 use palyra_journal::{Derived, JournalStore};
 use palyra_policy::ToolCallPolicySnapshot;
 use palyra_ports::{Clock, ComponentStore, FillCredential, SecretNames};
@@ -199,7 +200,8 @@ async fn run(
     let jobs = tool_setup.jobs.clone();
     let watched = ReloadedParts::new(&seen, components);
     let place = wiring::JournalPlace { state_dir: &dir, environment: &source.environment, sealing };
-    let (journal, gateway) = start_gateway(place, tool_setup, access, watched).await?;
+    let backed_up = backed_up(&source, &policies, &seen.config.borrow());
+    let (journal, gateway) = start_gateway(place, tool_setup, access, watched, backed_up).await?;
     let listeners = listeners::bind(&dir, &seen.config.borrow(), &source.environment)?;
     let record = DaemonLockRecord { socket: listeners.socket.display().to_string(), model, ..starting };
     let stop = StopRequests::default();
@@ -292,11 +294,12 @@ fn stop_when_idle(
     tokio::spawn(stop::on_idle(stop.clone(), open_connections, at_work, span));
 }
 
-/// Returns what decides over the daemon and may lie in a workspace: settings, policies, prices and anchors.
+/// Returns what decides over the daemon and may lie in a workspace: settings, policies, prices, anchors and backups.
 fn own_paths(source: &reload::ConfigSource, config: &Config) -> Vec<PathBuf> {
-    let named = [config.policy_dir(), config.policy_shadow_dir(), config.prices_file()]
-        .into_iter()
-        .filter(|named| !named.is_empty());
+    let named =
+        [config.policy_dir(), config.policy_shadow_dir(), config.prices_file(), config.backup_folder()]
+            .into_iter()
+            .filter(|named| !named.is_empty());
     // The default folder holds nothing else. One in which somebody put a settings file may be a project's.
     let folder = config_dir(|name| source.environment.get(name).map(Into::into));
     let files = folder.into_iter().chain(source.file()).chain(source.policies_folder());
@@ -319,6 +322,12 @@ fn policy_source(tool_setup: &ToolSetup, source: &reload::ConfigSource, state_di
     let own = [Some(state_dir.to_owned()), beside, source.file()].into_iter().flatten();
     own::add(&mut shipped.own_paths, own);
     PolicySource { shipped, tools: Arc::clone(&tool_setup.tools), folder }
+}
+
+/// Returns the places of the configuration that belong to a backup.
+fn backed_up(source: &reload::ConfigSource, policies: &PolicySource, config: &Config) -> ConfigPlaces {
+    let named = Some(config.policy_dir()).filter(|named| !named.is_empty()).map(PathBuf::from);
+    ConfigPlaces { file: source.file(), policies: named.or_else(|| policies.folder.clone()) }
 }
 
 /// What a reload changes while the runtime goes on.
@@ -357,6 +366,7 @@ async fn start_gateway(
     tool_setup: ToolSetup,
     SecretAccess { vault, credentials }: SecretAccess,
     ReloadedParts { models, snapshots, policy, components, prices }: ReloadedParts,
+    config: ConfigPlaces,
 ) -> Result<(JournalStore, GatewayRuntimeState), StartRefusal> {
     let mut derived = Derived::Checked;
     loop {
@@ -382,6 +392,7 @@ async fn start_gateway(
                 restore,
                 components: Arc::clone(&components),
                 secrets: Arc::clone(&vault) as _,
+                config: config.clone(),
             },
             place,
         )

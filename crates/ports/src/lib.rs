@@ -7,6 +7,7 @@ pub mod append_tape;
 pub mod recorder;
 pub mod erase_journal;
 pub mod maintain_journal;
+pub mod make_backups;
 pub mod granted_writes;
 pub mod kept_files;
 mod mask_values;
@@ -73,6 +74,10 @@ pub use kept_files::{
     KeptChange, KeptContent, KeptEntry, KeptFile, KeptFileError, KeptFiles, KeptKind, KeptOwner, NoKeptFiles,
 };
 pub use maintain_journal::{Integrity, JournalStatus, MaintainJournal, ReadOnlyCause, VerifyReport};
+pub use make_backups::{
+    AutomaticBackup, BackupKeys, BackupOrder, BackupSchedule, BackupSummary, MakeBackupError, MakeBackups,
+    NoBackups,
+};
 pub use mask_values::{MaskStream, MaskValues};
 pub use model_provider::{ModelCapabilities, ModelInfo, ModelProvider, ProviderHealth};
 pub use process_sandbox::{

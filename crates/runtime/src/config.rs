@@ -6,6 +6,7 @@ use std::time::Duration;
 use palyra_admin::budgets::OverBudgetModel;
 use palyra_governance::{ModelPreference, PriceCatalogue};
 use palyra_admin::upkeep::{HasUpkeepRules, UpkeepRules};
+use palyra_ports::BackupSchedule;
 use palyra_types::run::RunLimits;
 
 pub use palyra_ports::read_tape::MAX_TAPE_ENTRIES_PER_RESPONSE;
@@ -37,6 +38,8 @@ pub struct GatewayRuntimeConfigSnapshot {
     pub model_order: ModelPreference,
     /// What the daemon does by itself for its journal and with sessions that no person uses.
     pub upkeep: UpkeepRules,
+    /// When backups are made without being asked; `None` for never.
+    pub backups: Option<BackupSchedule>,
     /// Silence on a stream after which a heartbeat is sent.
     pub heartbeat: Duration,
 }
@@ -62,6 +65,7 @@ impl Default for GatewayRuntimeConfigSnapshot {
             over_budget: OverBudgetModel::Stops,
             model_order: ModelPreference::ConfiguredOrder,
             upkeep: UpkeepRules::default(),
+            backups: None,
             heartbeat: Duration::from_secs(10),
         }
     }

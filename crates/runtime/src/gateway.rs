@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use palyra_admin::access::AccessHandle;
 use palyra_admin::agents::AgentRegistry;
+use palyra_admin::backups::{BackupHandler, BackupTimer, ScheduleSource};
 use palyra_admin::budgets::{AuxiliaryBudgets, BudgetWaits};
 use palyra_admin::components::ComponentsHandle;
 use palyra_admin::erasure::ErasureHandle;
@@ -24,8 +25,8 @@ use palyra_admin::upkeep::{
 use palyra_admin::usage::UsageHandle;
 use palyra_admin::vault::VaultHandle;
 use palyra_admin::{AdminHandles, AdminPorts, AdminViews, ErasureSubscriber, ShadowCounting};
-use palyra_background::queue::{BackgroundQueue, QueuePorts, TaskHandler};
-use palyra_background::{BackgroundDriver, BackgroundStatus, Drain, TickFailure};
+use palyra_background::queue::{QueuePorts, TaskHandler};
+use palyra_background::{BackgroundDriver, Drain, TickFailure};
 use palyra_conversation::CompactionHandler;
 use palyra_policy::{ToolCallPolicySnapshot, ToolPolicyRules};
 use palyra_scheduler::{DaemonFacts, SchedulesHandle};
@@ -128,6 +129,7 @@ pub async fn start_with_policy(
     background.at_start("lost_requests", views.budgets.end_lost(&engine.runs.ports.zones)).await;
     let recovered = crate::recovery::take_up_open_runs(&ports, &sessions).await?;
     tracing::info!(runs = recovered, "open runs taken up");
+    let backups = ScheduleSource::new(config.clone(), |config| config.backups.clone());
     let tapes = TapeHandle::new(Arc::clone(&ports), hub.clone());
     let starter = ScheduledRunStarter::new(&engine, &sessions, &tapes);
     let facts = DaemonFacts { access: access.clone(), agents: agents.clone() };
@@ -148,9 +150,17 @@ pub async fn start_with_policy(
     let stopper = Arc::new(run_canceller(&ports, &sessions, &tapes));
     let exclusion = engine.conversations.ports().erasures.clone();
     let erasures = ErasureHandle::new(Arc::clone(&admin_ports), stopper, subscribers, exclusion);
-    let upkeep = Upkeep { admin: &admin_ports, erasures: erasures.clone(), owner, config: config.clone() };
+    let upkeep = Upkeep {
+        admin: &admin_ports,
+        erasures: erasures.clone(),
+        owner,
+        config: config.clone(),
+        backups: backups.clone(),
+    };
     let spawned = spawn_tasks(&background, &views, starter, facts, upkeep);
-    let health = health(&admin_ports, &ports, background.status(), spawned.queue);
+    let status = background.status();
+    let health = HealthHandle::new(&admin_ports, &ports.proofs, &ports.models, status, spawned.queue)
+        .with_backups(backups.reader());
     let admin = AdminHandles {
         access,
         vault,
@@ -168,7 +178,7 @@ pub async fn start_with_policy(
         models: models(&ports, engine.conversations.ports().budgets.clone()),
         approvals: ApprovalsHandle::new(engine, sessions.clone(), owner),
         tapes,
-        journal: JournalHandle::new(Arc::clone(&ports.maintain), Arc::clone(&ports.proofs)),
+        journal: JournalHandle::new(&ports.maintain, &ports.proofs, &ports.backups),
         health,
         sessions,
         agents,
@@ -183,6 +193,7 @@ struct Upkeep<'a> {
     erasures: ErasureHandle,
     owner: PrincipalId,
     config: watch::Receiver<Arc<GatewayRuntimeConfigSnapshot>>,
+    backups: ScheduleSource<GatewayRuntimeConfigSnapshot>,
 }
 
 fn spawn_tasks(
@@ -202,18 +213,20 @@ fn spawn_tasks(
         clock: Arc::clone(&ports.clock),
         entropy: Arc::clone(&ports.entropy),
     };
-    let Upkeep { admin, erasures, owner, config } = upkeep;
+    let Upkeep { admin, erasures, owner, config, backups } = upkeep;
     let archiver = Arc::new(sessions.clone());
     let handlers: Vec<Arc<dyn TaskHandler>> = vec![
         Arc::new(CompactionHandler::new(engine.conversations.clone())),
         Arc::new(JournalCareHandler::new(Arc::clone(&ports.maintain), config.clone())),
         Arc::new(SessionCleanupHandler::new(admin, erasures, archiver, owner, config.clone())),
+        Arc::new(BackupHandler::new(Arc::clone(&ports.backups), backups.reader())),
     ];
     let spawned = spawn_with_queue(background, queue_ports, handlers, starter, facts);
     let queue = &spawned.queue;
     let (maintain, clock) = (Arc::clone(&ports.maintain), Arc::clone(&ports.clock));
     background.spawn(JournalCareTimer::new(maintain, Arc::clone(&clock), queue.clone(), config.clone()));
     background.spawn(SessionCleanupTimer::new(Arc::clone(&ports.families), clock, queue.clone(), config));
+    background.spawn(BackupTimer::new(queue.clone(), Arc::clone(&ports.clock), backups));
     background.spawn(MemoryExpiry::new(admin.for_memory(), Arc::clone(&views.memories)));
     background.spawn(ApprovalExpiry::new(Arc::clone(&engine), sessions.clone()));
     background.spawn(budget_waits(&engine, &sessions));
@@ -222,36 +235,16 @@ fn spawn_tasks(
     spawned
 }
 
-fn health(
-    admin: &Arc<AdminPorts>,
-    ports: &RuntimePorts,
-    status: BackgroundStatus,
-    queue: BackgroundQueue,
-) -> HealthHandle {
-    HealthHandle::new(Arc::clone(admin), Arc::clone(&ports.proofs), ports.models.clone(), status, queue)
-}
-
 fn run_canceller(ports: &RuntimePorts, sessions: &SessionsHandle, tapes: &TapeHandle) -> RunCanceller {
     RunCanceller { sessions: sessions.clone(), tapes: tapes.clone(), clock: Arc::clone(&ports.clock) }
 }
 
 fn models(ports: &RuntimePorts, budgets: AuxiliaryBudgets) -> ModelsHandle {
-    ModelsHandle::new(
-        ports.models.clone(),
-        Arc::clone(&ports.clock),
-        Arc::clone(&ports.redactor),
-        ports.recorder.clone(),
-        budgets,
-    )
+    ModelsHandle::new(&ports.models, &ports.clock, &ports.redactor, &ports.recorder, budgets)
 }
 
 fn project_rules(ports: &RuntimePorts, rules: &Arc<ProjectRules>) -> ProjectRulesHandle {
-    ProjectRulesHandle::new(
-        Arc::clone(rules),
-        ports.recorder.clone(),
-        Arc::clone(&ports.workspaces),
-        Arc::clone(&ports.clock),
-    )
+    ProjectRulesHandle::new(rules, &ports.recorder, &ports.workspaces, &ports.clock)
 }
 
 fn budget_waits(engine: &Engine, sessions: &SessionsHandle) -> BudgetWaits {

@@ -120,6 +120,7 @@ fn ports(
         families: Arc::new(journal.clone()),
         maintain: Arc::new(journal.memory().clone()),
         proofs: Arc::new(journal.memory().clone()),
+        backups: Arc::new(palyra_ports::NoBackups),
         erasures: Arc::new(journal.clone()),
         tools: Arc::new(SimTools::new(Arc::clone(world))),
         restore: Arc::new(NothingToRestore),

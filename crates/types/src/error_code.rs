@@ -326,6 +326,12 @@ error_codes! {
         "`palyra memory list` shows the items";
     BudgetNotFound = 4902, "budget_not_found", NotFound, "There is no such budget.",
         "`palyra budget` shows the budgets";
+    BackupFailed = 4911, "backup_failed", Unavailable, "The backup was not made or not put back.",
+        "the message names the file and the cause; what was written is removed, so try again";
+    BackupInvalid = 4912, "backup_invalid", DataLoss, "The backup is damaged, was changed, or is not one.",
+        "`palyra backup verify FOLDER` names what does not hold; use another backup";
+    BackupTargetRefused = 4913, "backup_target_refused", Conflict, "The folder cannot take the backup or the restored state.",
+        "the message says why; name a folder that does not exist yet";
     TurnLimit = 5001, "turn_limit", LimitReached, "The run used all its model turns.",
         "ask again in the same session to continue, or raise the limit in palyra.toml";
     ToolLimit = 5002, "tool_limit", LimitReached, "The run used all its tool calls.",

@@ -110,7 +110,7 @@ fn unusable_text(setting: &str, text: &str) -> Option<String> {
         "http.public_url" if PublicOrigin::parse(text).is_none() => {
             "takes a URL without a path, such as https://palyra.example"
         }
-        "http.tls_cert" | "http.tls_key" | "prices.file" if !text.starts_with('/') => {
+        "backup.folder" | "http.tls_cert" | "http.tls_key" | "prices.file" if !text.starts_with('/') => {
             "takes an absolute path"
         }
         _ => return None,

@@ -130,6 +130,24 @@ const fn places(key: &'static str, meaning: &'static str) -> SettingSpec {
 
 /// All settings but those of providers, in order of key.
 pub const SETTINGS: &[SettingSpec] = &[
+    integer(
+        "backup.every_hours",
+        1..=8_760,
+        24,
+        "Hours from one automatic backup to the next, while the daemon runs (docs/backup.md).",
+    ),
+    text(
+        "backup.folder",
+        "",
+        "The folder of automatic backups, an absolute path outside of the state directory, best on another disk; empty: none \
+         are made.",
+    ),
+    integer(
+        "backup.keep",
+        1..=1_000,
+        7,
+        "Automatic backups that are kept; older ones are removed once a new one is verified.",
+    ),
     at_start(setting(
         "commands.enabled",
         SettingType::Bool,

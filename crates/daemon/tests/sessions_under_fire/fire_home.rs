@@ -64,6 +64,7 @@ impl FireHome {
             families: store.clone(),
             maintain: store.clone(),
             proofs: store.clone(),
+            backups: Arc::new(palyra_ports::NoBackups),
             erasures: store,
             tools: Arc::new(ScriptedTools::new()),
             restore: Arc::new(palyra_tools::BuiltinTools::new()),

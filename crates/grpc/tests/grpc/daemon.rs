@@ -142,6 +142,7 @@ fn ports(
         families: journal.clone(),
         maintain: journal.clone(),
         proofs: journal.clone(),
+        backups: Arc::new(palyra_ports::NoBackups),
         erasures: journal,
         tools: Arc::new(TwoTools),
         restore: Arc::new(TwoTools),

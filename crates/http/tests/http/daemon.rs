@@ -143,6 +143,7 @@ fn ports(folder: &Path, clock: &FakeClock, provider: &ScriptedProvider) -> Runti
         families: journal.clone(),
         maintain: journal.clone(),
         proofs: journal.clone(),
+        backups: Arc::new(palyra_ports::NoBackups),
         erasures: journal,
         tools: Arc::new(ChangeTool),
         restore: Arc::new(ChangeTool),

@@ -15,8 +15,8 @@ pub(crate) const CHECKPOINT_WAL_BYTES_FORCED: u64 = 16 * 1024 * 1024;
 /// After a checkpoint that readers held up: how much the WAL grows before the next try.
 const RETRY_AFTER_WAL_BYTES: u64 = 1024 * 1024;
 
-/// How long a forced checkpoint waits for readers.
-const READERS_WAIT_MAX: Duration = Duration::from_millis(50);
+/// How long a forced checkpoint waits for readers. A backup reads for as long as it takes, and appends wait with it.
+const READERS_WAIT_MAX: Duration = Duration::from_millis(8);
 
 /// Bytes of the WAL per frame: a page of 4,096 bytes and its header.
 pub(crate) const WAL_FRAME_BYTES: u64 = 4_096 + 24;

@@ -167,6 +167,7 @@ fn ports(
         families: journal.clone(),
         maintain: journal.clone(),
         proofs: journal.clone(),
+        backups: Arc::new(palyra_ports::NoBackups),
         erasures: journal.clone(),
         tools: Arc::new(tools.clone()),
         restore: Arc::new(NothingToRestore),

@@ -221,6 +221,7 @@ impl Parts {
             families: Arc::new(faults.clone()),
             maintain: Arc::new(memory.clone()),
             proofs: Arc::new(memory.clone()),
+            backups: Arc::new(palyra_ports::NoBackups),
             erasures: Arc::new(memory.clone()),
             tools: equipment.unwrap_or_else(|| Arc::new(tools.clone())),
             restore: Arc::new(restore.clone()),
