@@ -72,15 +72,18 @@ fn restore_into(plan: &RestorePlan, watch: &BackupWatch) -> Result<RestoreReport
     require_empty(&target)?;
     let (source, manifest) = open_backup(&plan.backup)?;
     require_free(target.path(), manifest.total_bytes())?;
-    let unfinished = UnfinishedRestore { target: &target };
+    let mut unfinished = UnfinishedRestore { target: &target, placed: Vec::new() };
     for file in &manifest.files {
         copy_checked(&source, file, &target, watch)?;
     }
     sync_all(&target, &manifest)?;
+    unfinished.placed.push(ACCEPT_ROLLBACK_FILE_NAME.to_owned());
     leave_order(&target)?;
     for name in top_names(&manifest) {
         put_in_place(&target, &name)?;
+        unfinished.placed.push(name);
     }
+    unfinished.placed.clear();
     drop(unfinished);
     fsync(target.fd()).map_err(std::io::Error::from).map_err(BackupError::on("writing", target.path()))?;
     require_same(&target)?;
@@ -132,17 +135,26 @@ fn require_empty(target: &RootFolder) -> Result<(), BackupError> {
     Ok(())
 }
 
-/// The folder of files that are not in place yet; it goes with this value.
+/// The folder of files that are not in place yet, and the names that are; both go with this value.
 struct UnfinishedRestore<'a> {
     target: &'a RootFolder,
+    placed: Vec<String>,
 }
 
 impl Drop for UnfinishedRestore<'_> {
     fn drop(&mut self) {
         // The path leads to the folder that was opened, or to one of another: there it is not.
-        let path = self.target.path().join(UNFINISHED_FOLDER);
-        if require_same(self.target).is_ok() && path.exists() {
-            let _ = fs::remove_dir_all(path);
+        if require_same(self.target).is_err() {
+            return;
+        }
+        for name in self.placed.iter().map(String::as_str).chain([UNFINISHED_FOLDER]) {
+            let path = self.target.path().join(name);
+            let removed = if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+            if let Err(error) = removed
+                && error.kind() != std::io::ErrorKind::NotFound
+            {
+                tracing::warn!(path = %path.display(), %error, "a restore that failed left a file");
+            }
         }
     }
 }
