@@ -23,9 +23,9 @@ use palyra_admin::upkeep::{
 };
 use palyra_admin::usage::UsageHandle;
 use palyra_admin::vault::VaultHandle;
-use palyra_admin::{AdminHandles, AdminPorts, AdminViews, ErasureSubscriber, ShadowCounting};
+use palyra_admin::{AdminHandles, AdminViews, ErasureSubscriber, ShadowCounting};
 use palyra_background::queue::{BackgroundQueue, QueuePorts, TaskHandler, spawn_background_queue_loop};
-use palyra_background::{BackgroundDriver, BackgroundStatus, Drain, TickFailure};
+use palyra_background::{BackgroundDriver, Drain, TickFailure};
 use palyra_conversation::CompactionHandler;
 use palyra_policy::{ToolCallPolicySnapshot, ToolPolicyRules};
 use palyra_types::PrincipalId;
@@ -144,9 +144,11 @@ pub async fn start_with_policy(
     let stopper = Arc::new(run_canceller(&ports, &sessions, &tapes));
     let exclusion = engine.conversations.ports().erasures.clone();
     let erasures = ErasureHandle::new(Arc::clone(&admin_ports), stopper, subscribers, exclusion);
-    let upkeep = Upkeep { admin: &admin_ports, erasures: erasures.clone(), owner, config: config.clone() };
+    let upkeep = UpkeepSetup { erasures: erasures.clone(), owner, config: config.clone() };
     let queue = spawn_tasks(&background, &engine, &sessions, &views, upkeep);
-    let health = health(&admin_ports, &ports, background.status(), queue);
+    let proofs = Arc::clone(&ports.proofs);
+    let health =
+        HealthHandle::new(Arc::clone(&admin_ports), proofs, ports.models.clone(), background.status(), queue);
     let admin = AdminHandles {
         access,
         vault,
@@ -174,8 +176,7 @@ pub async fn start_with_policy(
 }
 
 /// What the upkeep of journal and sessions needs.
-struct Upkeep<'a> {
-    admin: &'a AdminPorts,
+struct UpkeepSetup {
     erasures: ErasureHandle,
     owner: PrincipalId,
     config: watch::Receiver<Arc<GatewayRuntimeConfigSnapshot>>,
@@ -186,7 +187,7 @@ fn spawn_tasks(
     engine: &Arc<Engine>,
     sessions: &SessionsHandle,
     views: &AdminViews,
-    upkeep: Upkeep<'_>,
+    upkeep: UpkeepSetup,
 ) -> BackgroundQueue {
     let ports = &engine.ports;
     let queue_ports = QueuePorts {
@@ -196,32 +197,32 @@ fn spawn_tasks(
         clock: Arc::clone(&ports.clock),
         entropy: Arc::clone(&ports.entropy),
     };
-    let Upkeep { admin, erasures, owner, config } = upkeep;
+    let UpkeepSetup { erasures, owner, config } = upkeep;
     let archiver = Arc::new(sessions.clone());
     let handlers: Vec<Arc<dyn TaskHandler>> = vec![
         Arc::new(CompactionHandler::new(engine.conversations.clone())),
         Arc::new(JournalCareHandler::new(Arc::clone(&ports.maintain), config.clone())),
-        Arc::new(SessionCleanupHandler::new(admin, erasures, archiver, owner, config.clone())),
+        Arc::new(SessionCleanupHandler::new(
+            Arc::clone(&ports.families),
+            Arc::clone(&ports.clock),
+            erasures,
+            archiver,
+            owner,
+            config.clone(),
+        )),
     ];
     let queue = spawn_background_queue_loop(background, queue_ports, handlers);
-    let (maintain, clock) = (Arc::clone(&ports.maintain), Arc::clone(&ports.clock));
+    let maintain = Arc::clone(&ports.maintain);
+    let clock = Arc::clone(&ports.clock);
+    let families = Arc::clone(&ports.families);
     background.spawn(JournalCareTimer::new(maintain, Arc::clone(&clock), queue.clone(), config.clone()));
-    background.spawn(SessionCleanupTimer::new(Arc::clone(&ports.families), clock, queue.clone(), config));
-    background.spawn(MemoryExpiry::new(admin.for_memory(), Arc::clone(&views.memories)));
+    background.spawn(SessionCleanupTimer::new(families, clock, queue.clone(), config));
+    background.spawn(MemoryExpiry::new(ports.for_admin().for_memory(), Arc::clone(&views.memories)));
     background.spawn(ApprovalExpiry::new(Arc::clone(engine), sessions.clone()));
     background.spawn(budget_waits(engine, sessions));
     background.spawn(engine.compaction_watch.task(engine.conversations.clone(), queue.clone()));
     background.spawn(ShadowCounting::new(Arc::clone(&views.shadow)));
     queue
-}
-
-fn health(
-    admin: &Arc<AdminPorts>,
-    ports: &RuntimePorts,
-    status: BackgroundStatus,
-    queue: BackgroundQueue,
-) -> HealthHandle {
-    HealthHandle::new(Arc::clone(admin), Arc::clone(&ports.proofs), ports.models.clone(), status, queue)
 }
 
 fn run_canceller(ports: &RuntimePorts, sessions: &SessionsHandle, tapes: &TapeHandle) -> RunCanceller {
