@@ -20,6 +20,7 @@ pub mod memories;
 pub mod models;
 pub mod pending_approvals;
 pub mod rules;
+pub mod runtime_config;
 pub mod postures;
 pub mod prices;
 pub mod project_rules;

@@ -39,7 +39,7 @@ pub trait MaintainJournal: Send + Sync {
 pub enum WalShrink {
     /// Its file has the usual size.
     Done,
-    /// A reader or a full disk held it up, and nothing was cut.
+    /// A reader or a full disk delays it, and nothing was cut.
     HeldUp,
 }
 

@@ -24,7 +24,7 @@ use palyra_admin::upkeep::{
 };
 use palyra_admin::usage::UsageHandle;
 use palyra_admin::vault::VaultHandle;
-use palyra_admin::{AdminHandles, AdminPorts, AdminViews, ErasureSubscriber, ShadowCounting};
+use palyra_admin::{AdminHandles, AdminViews, ErasureSubscriber, ShadowCounting};
 use palyra_background::queue::{QueuePorts, TaskHandler};
 use palyra_background::{BackgroundDriver, Drain, TickFailure};
 use palyra_conversation::CompactionHandler;
@@ -150,8 +150,7 @@ pub async fn start_with_policy(
     let stopper = Arc::new(run_canceller(&ports, &sessions, &tapes));
     let exclusion = engine.conversations.ports().erasures.clone();
     let erasures = ErasureHandle::new(Arc::clone(&admin_ports), stopper, subscribers, exclusion);
-    let upkeep = Upkeep {
-        admin: &admin_ports,
+    let upkeep = UpkeepSetup {
         erasures: erasures.clone(),
         owner,
         config: config.clone(),
@@ -188,8 +187,7 @@ pub async fn start_with_policy(
 }
 
 /// What the upkeep of journal and sessions needs.
-struct Upkeep<'a> {
-    admin: &'a AdminPorts,
+struct UpkeepSetup {
     erasures: ErasureHandle,
     owner: PrincipalId,
     config: watch::Receiver<Arc<GatewayRuntimeConfigSnapshot>>,
@@ -201,7 +199,7 @@ fn spawn_tasks(
     views: &AdminViews,
     starter: ScheduledRunStarter,
     facts: DaemonFacts,
-    upkeep: Upkeep<'_>,
+    upkeep: UpkeepSetup,
 ) -> SpawnedQueue {
     let engine = Arc::clone(&starter.engine);
     let sessions = starter.sessions.clone();
@@ -213,12 +211,19 @@ fn spawn_tasks(
         clock: Arc::clone(&ports.clock),
         entropy: Arc::clone(&ports.entropy),
     };
-    let Upkeep { admin, erasures, owner, config, backups } = upkeep;
+    let UpkeepSetup { erasures, owner, config, backups } = upkeep;
     let archiver = Arc::new(sessions.clone());
     let handlers: Vec<Arc<dyn TaskHandler>> = vec![
         Arc::new(CompactionHandler::new(engine.conversations.clone())),
         Arc::new(JournalCareHandler::new(Arc::clone(&ports.maintain), config.clone())),
-        Arc::new(SessionCleanupHandler::new(admin, erasures, archiver, owner, config.clone())),
+        Arc::new(SessionCleanupHandler::new(
+            Arc::clone(&ports.families),
+            Arc::clone(&ports.clock),
+            erasures,
+            archiver,
+            owner,
+            config.clone(),
+        )),
         Arc::new(BackupHandler::new(Arc::clone(&ports.backups), backups.reader())),
     ];
     let spawned = spawn_with_queue(background, queue_ports, handlers, starter, facts);
@@ -227,7 +232,7 @@ fn spawn_tasks(
     background.spawn(JournalCareTimer::new(maintain, Arc::clone(&clock), queue.clone(), config.clone()));
     background.spawn(SessionCleanupTimer::new(Arc::clone(&ports.families), clock, queue.clone(), config));
     background.spawn(BackupTimer::new(queue.clone(), Arc::clone(&ports.clock), backups));
-    background.spawn(MemoryExpiry::new(admin.for_memory(), Arc::clone(&views.memories)));
+    background.spawn(MemoryExpiry::new(ports.for_admin().for_memory(), Arc::clone(&views.memories)));
     background.spawn(ApprovalExpiry::new(Arc::clone(&engine), sessions.clone()));
     background.spawn(budget_waits(&engine, &sessions));
     background.spawn(engine.compaction_watch.task(engine.conversations.clone(), queue.clone()));

@@ -363,8 +363,13 @@ fn leased_again(event: &JournalEvent) -> Option<bool> {
 /// Returns the end that an earlier worker of a task reports late, under the number of the present lease.
 fn late_end(leased: NewEntry) -> NewEntry {
     let JournalEvent::Task(TaskEvent::Leased { task, fence, .. }) = leased.event else { return leased };
-    let (end, next) = (AttemptEnd::Completed, TaskFollowUp::Done);
-    let ended = TaskAttemptEnded { task, fence, end, next, explanation: Redacted::default() };
+    let ended = TaskAttemptEnded {
+        task,
+        fence,
+        end: AttemptEnd::Completed,
+        next: TaskFollowUp::Done,
+        explanation: Redacted::default(),
+    };
     NewEntry { event: TaskEvent::AttemptEnded(ended).into(), ..leased }
 }
 

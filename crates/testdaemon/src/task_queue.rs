@@ -8,5 +8,5 @@ mod handlers;
 mod killed_journal;
 mod life;
 
-pub use killed_journal::{Kill, QueueMistake};
+pub use killed_journal::{QueueKill, QueueMistake};
 pub use life::{LifeReport, QueueLife, TaskReport, live};

@@ -67,8 +67,7 @@ pub(super) fn due_now(
 }
 
 fn due_step(query: &DueQuery, record: &OrchestratorSessionRecord) -> Option<RetentionStep> {
-    let (step, due) = query.rules.step(record)?;
-    (due <= query.now).then_some(step)
+    query.rules.step(record).filter(|(_, due)| *due <= query.now).map(|(step, _)| step)
 }
 
 /// Sessions that retention leaves alone.

@@ -133,7 +133,7 @@ impl<C: HasUpkeepRules> TaskHandler for JournalCareHandler<C> {
     }
 }
 
-/// Checks first: the check reads one state of the journal, and the write-ahead log cannot be cut meanwhile.
+/// Checks first: the check reads one state of the journal, and the write-ahead log cannot be cut during that.
 async fn care(maintain: &dyn MaintainJournal, rules: JournalCareRules, work: &TaskWork) -> TaskEnd {
     let mut done = Vec::new();
     if work.payload.expose() == CHECK {

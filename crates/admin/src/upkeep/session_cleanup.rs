@@ -19,7 +19,6 @@ use tokio::sync::watch;
 use super::due_sessions::{DueQuery, due_now, due_sessions};
 use super::upkeep_rules::{HasUpkeepRules, RetentionRules, RetentionStep};
 use crate::erasure::{EraseContentError, ErasureHandle};
-use crate::parts::AdminPorts;
 
 /// Sessions that are read at once.
 const PAGE_SESSIONS: usize = 100;
@@ -59,13 +58,13 @@ impl<C: HasUpkeepRules> SessionCleanupHandler<C> {
     /// Makes a handler that erases in the name of the owner.
     #[must_use]
     pub fn new(
-        ports: &AdminPorts,
+        families: Arc<dyn ReadFamilies>,
+        clock: Arc<dyn Clock>,
         erasures: ErasureHandle,
         archiver: Arc<dyn SessionArchiver>,
         owner: PrincipalId,
         config: watch::Receiver<Arc<C>>,
     ) -> Self {
-        let (families, clock) = (Arc::clone(&ports.families), Arc::clone(&ports.clock));
         Self { cleaner: Arc::new(SessionCleaner { families, clock, archiver, erasures, owner }), config }
     }
 }

@@ -62,7 +62,8 @@ pub(super) async fn measure(lab: &Lab) -> anyhow::Result<Vec<BenchFigure>> {
     let folder = lab.fresh()?;
     let journal = JournalStore::open(&options(&folder.path().join("state")))?;
     let (begun_tx, mut begun_rx) = mpsc::unbounded_channel();
-    let (drain, clock) = (Drain::default(), FakeClock::new());
+    let drain = Drain::default();
+    let clock = FakeClock::new();
     let driver = BackgroundDriver::new(Arc::new(clock.clone()), drain.clone());
     let queue = start(&journal, &driver, &clock, begun_tx);
     let mut run = SampleRun::new(samples::session(samples::principal(0), 0), 0);

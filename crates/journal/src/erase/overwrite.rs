@@ -117,7 +117,12 @@ fn reserve(wal: &Path) -> Result<(), WipeError> {
     }
 }
 
-fn checkpoint(connection: &Connection, sql: &str, readers_wait: Duration) -> Result<(), WipeError> {
+/// Moves the write-ahead log into the database as a statement says.
+pub(crate) fn checkpoint(
+    connection: &Connection,
+    sql: &str,
+    readers_wait: Duration,
+) -> Result<(), WipeError> {
     let read =
         |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?));
     connection.busy_timeout(readers_wait).map_err(WipeError::Broken)?;

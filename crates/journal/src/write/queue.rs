@@ -90,11 +90,7 @@ impl From<QueueRefusal> for AppendError {
 
 enum Waiting {
     Append(PendingAppend),
-    Rebuild(PendingRebuild),
-    Erase(PendingErasure),
-    Sign(PendingHead),
-    Shrink(PendingShrink),
-    Store,
+    Order(WriterWork),
 }
 
 #[derive(Default)]
@@ -135,31 +131,31 @@ impl Queue {
 
     /// Puts a rebuild at the end.
     pub(crate) fn push_rebuild(&self, rebuild: PendingRebuild) -> Result<(), QueueRefusal> {
-        self.put(Waiting::Rebuild(rebuild))
+        self.put(WriterWork::Rebuild(rebuild))
     }
 
     /// Puts an erasure at the end.
     pub(crate) fn push_erasure(&self, erasing: PendingErasure) -> Result<(), QueueRefusal> {
-        self.put(Waiting::Erase(erasing))
+        self.put(WriterWork::Erase(erasing))
     }
 
     /// Puts a wish for a signed head at the end.
     pub(crate) fn push_head(&self, head: PendingHead) -> Result<(), QueueRefusal> {
-        self.put(Waiting::Sign(head))
+        self.put(WriterWork::Sign(head))
     }
 
     /// Puts a cut of the write-ahead log at the end.
     pub(crate) fn push_shrink(&self, answer: PendingShrink) -> Result<(), QueueRefusal> {
-        self.put(Waiting::Shrink(answer))
+        self.put(WriterWork::Shrink(answer))
     }
 
     /// Lets the writer store the newest signed head. Where that is refused it is stored later or at the end.
     pub(crate) fn push_store(&self) {
-        let _ = self.put(Waiting::Store);
+        let _ = self.put(WriterWork::Store);
     }
 
     /// Puts an order that is no append at the end.
-    fn put(&self, order: Waiting) -> Result<(), QueueRefusal> {
+    fn put(&self, order: WriterWork) -> Result<(), QueueRefusal> {
         let mut state = self.lock();
         if state.is_closed {
             return Err(QueueRefusal::Closed);
@@ -168,7 +164,7 @@ impl Queue {
             return Err(QueueRefusal::Full);
         }
         state.orders += 1;
-        state.waiting.push_back(order);
+        state.waiting.push_back(Waiting::Order(order));
         drop(state);
         self.arrived.notify_one();
         Ok(())
@@ -184,11 +180,7 @@ impl Queue {
             }
             match next {
                 Some(Waiting::Append(first)) => return WriterWork::Group(take_group(&mut state, first)),
-                Some(Waiting::Rebuild(rebuild)) => return WriterWork::Rebuild(rebuild),
-                Some(Waiting::Erase(erasing)) => return WriterWork::Erase(erasing),
-                Some(Waiting::Sign(head)) => return WriterWork::Sign(head),
-                Some(Waiting::Shrink(answer)) => return WriterWork::Shrink(answer),
-                Some(Waiting::Store) => return WriterWork::Store,
+                Some(Waiting::Order(order)) => return order,
                 None if state.is_closed => return WriterWork::End,
                 None => {}
             }
@@ -240,11 +232,7 @@ fn take_group(state: &mut QueueState, first: PendingAppend) -> Vec<PendingAppend
         group.push(pending);
         let fits = |waiting: &Waiting| match waiting {
             Waiting::Append(append) => entries + append.append.entries.len() <= GROUP_ENTRIES_MAX,
-            Waiting::Rebuild(_)
-            | Waiting::Erase(_)
-            | Waiting::Sign(_)
-            | Waiting::Shrink(_)
-            | Waiting::Store => false,
+            Waiting::Order(_) => false,
         };
         if state.waiting.front().is_some_and(fits)
             && let Some(Waiting::Append(pending)) = state.waiting.pop_front()

@@ -192,10 +192,8 @@ impl Writer {
             return;
         }
         match checkpoints.run(self.log.connection(), wal_bytes) {
-            Ok(super::checkpoint::CheckpointOutcome::All) => {
-                WriterCounters::set(&self.counters.wal_bytes_used, 0);
-            }
-            Ok(super::checkpoint::CheckpointOutcome::HeldUp) => {}
+            Ok(WalShrink::Done) => WriterCounters::set(&self.counters.wal_bytes_used, 0),
+            Ok(WalShrink::HeldUp) => {}
             Err(error) => self.quarantine(&GroupError::Store(error)),
         }
     }
@@ -209,10 +207,7 @@ impl Writer {
                 WriterCounters::set(&self.counters.wal_bytes_used, 0);
                 Ok(WalShrink::Done)
             }
-            Err(WipeError::Transient(what)) => {
-                tracing::info!(what, "the write-ahead log is not cut yet");
-                Ok(WalShrink::HeldUp)
-            }
+            Err(WipeError::Transient(_)) => Ok(WalShrink::HeldUp),
             Err(WipeError::Broken(error)) => {
                 self.quarantine(&GroupError::Store(error));
                 Err(AppendError::Quarantined)

@@ -20,7 +20,7 @@ use tokio::sync::Notify;
 
 /// Where a process is killed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kill {
+pub enum QueueKill {
     /// Never.
     Never,
     /// Right before a write, counted from 0.
@@ -29,7 +29,7 @@ pub enum Kill {
     After(usize),
 }
 
-impl FromStr for Kill {
+impl FromStr for QueueKill {
     type Err = anyhow::Error;
 
     fn from_str(text: &str) -> Result<Self, anyhow::Error> {
@@ -44,7 +44,7 @@ impl FromStr for Kill {
     }
 }
 
-impl std::fmt::Display for Kill {
+impl std::fmt::Display for QueueKill {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Never => write!(f, "never"),
@@ -117,7 +117,7 @@ impl OpenRequests {
 #[derive(Clone)]
 pub(super) struct KilledJournal {
     pub(super) journal: JournalStore,
-    pub(super) kill: Kill,
+    pub(super) kill: QueueKill,
     pub(super) mistake: QueueMistake,
     pub(super) requests: Arc<OpenRequests>,
     pub(super) writes: Arc<AtomicUsize>,
@@ -126,14 +126,14 @@ pub(super) struct KilledJournal {
 impl KilledJournal {
     async fn write(self, request: JournalAppendRequest, number: usize) -> Result<CommitReceipt, AppendError> {
         let leases: Vec<_> = request.entries.iter().filter(|entry| is_lease(entry)).cloned().collect();
-        if self.kill == Kill::Before(number) {
+        if self.kill == QueueKill::Before(number) {
             if self.mistake == QueueMistake::LeaseAfterStart && !leases.is_empty() {
                 return Ok(self.pretend());
             }
             kill_itself();
         }
         let receipt = self.journal.append(request).await;
-        if self.kill == Kill::After(number) {
+        if self.kill == QueueKill::After(number) {
             kill_itself();
         }
         for lease in &leases {

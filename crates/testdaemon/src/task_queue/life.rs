@@ -18,7 +18,7 @@ use palyra_types::queued_task::{OrchestratorBackgroundTaskRecord, TaskKey, TaskK
 use serde::{Deserialize, Serialize};
 
 use super::handlers::{TASKS, handlers};
-use super::killed_journal::{Kill, KilledJournal, OpenRequests, QueueMistake};
+use super::killed_journal::{KilledJournal, OpenRequests, QueueKill, QueueMistake};
 
 /// Time between the beginnings of two lives, which is longer than any of them.
 const LIFE_SPAN: Duration = Duration::from_secs(7 * 24 * 60 * 60);
@@ -38,7 +38,7 @@ pub struct QueueLife {
     /// Its number, from 0.
     pub number: u64,
     /// Where it is killed.
-    pub kill: Kill,
+    pub kill: QueueKill,
     /// What is wrong on purpose.
     pub mistake: QueueMistake,
 }

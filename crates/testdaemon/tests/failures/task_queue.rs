@@ -6,7 +6,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
-use palyra_testdaemon::task_queue::{Kill, LifeReport, QueueMistake};
+use palyra_testdaemon::task_queue::{LifeReport, QueueKill, QueueMistake};
 
 /// The kind whose lost attempts are not repeated.
 const OPAQUE: &str = "outbox_send";
@@ -30,7 +30,7 @@ impl Outside {
         self.folder.path().join("effects")
     }
 
-    fn live(&mut self, kill: Kill) -> Output {
+    fn live(&mut self, kill: QueueKill) -> Output {
         let mut command = Command::new(env!("CARGO_BIN_EXE_palyra-testqueue"));
         command.arg(self.folder.path().join("state")).arg(self.effects_file());
         command.args([self.lives.to_string(), kill.to_string(), self.mistake.to_owned()]);
@@ -39,7 +39,7 @@ impl Outside {
     }
 
     /// Lives until a kill. Returns whether it came.
-    fn live_until(&mut self, kill: Kill) -> bool {
+    fn live_until(&mut self, kill: QueueKill) -> bool {
         let output = self.live(kill);
         let is_killed = output.status.signal() == Some(SIGKILL);
         assert!(is_killed || output.status.success(), "{kill}: {output:?}");
@@ -47,7 +47,7 @@ impl Outside {
     }
 
     fn live_to_the_end(&mut self) -> Result<LifeReport, String> {
-        let output = self.live(Kill::Never);
+        let output = self.live(QueueKill::Never);
         if !output.status.success() {
             return Err(String::from_utf8_lossy(&output.stderr).into_owned());
         }
@@ -108,7 +108,7 @@ fn task_queue_killed_at_each_write_does_each_task_once_or_says_that_its_outcome_
     let writes = writes();
     let (mut kills, mut unknown) = (0, 0);
     for write in 0..writes {
-        for kill in [Kill::Before(write), Kill::After(write)] {
+        for kill in [QueueKill::Before(write), QueueKill::After(write)] {
             let mut outside = Outside::new(QueueMistake::None);
             kills += usize::from(outside.live_until(kill));
             unknown += outside.end_and_judge().unwrap_or_else(|wrong| panic!("killed {kill}: {wrong}"));
@@ -127,8 +127,8 @@ fn task_queue_killed_again_while_it_recovers_changes_nothing_of_that() {
     let mut kills = 0;
     for (first, second) in pairs.skip(offset).step_by(5) {
         let mut outside = Outside::new(QueueMistake::None);
-        assert!(outside.live_until(Kill::After(first)));
-        kills += usize::from(outside.live_until(Kill::Before(second)));
+        assert!(outside.live_until(QueueKill::After(first)));
+        kills += usize::from(outside.live_until(QueueKill::Before(second)));
         let judged = outside.end_and_judge();
         assert!(judged.is_ok(), "killed after {first} and before {second}: {judged:?}");
     }
@@ -139,7 +139,7 @@ fn task_queue_killed_again_while_it_recovers_changes_nothing_of_that() {
 fn task_queue_mistakes_on_purpose_are_found() {
     let writes = writes();
     for mistake in [QueueMistake::LeaseAfterStart, QueueMistake::FenceIgnored] {
-        let kills = (0..writes).flat_map(|write| [Kill::Before(write), Kill::After(write)]);
+        let kills = (0..writes).flat_map(|write| [QueueKill::Before(write), QueueKill::After(write)]);
         let found = kills.filter(|kill| {
             let mut outside = Outside::new(mistake);
             outside.live_until(*kill);

@@ -66,14 +66,16 @@ impl MaintainJournal for GrownJournal {
 
 /// Lets a journal be looked at, and time pass until its task has ended. Returns the task, if there is one.
 async fn cared(wal_bytes: u64, held_up: u32) -> (Arc<GrownJournal>, Vec<OrchestratorBackgroundTaskRecord>) {
-    let (inner, fake) = (MemoryJournal::new(), FakeClock::new());
+    let inner = MemoryJournal::new();
+    let fake = FakeClock::new();
     let journal = Arc::new(GrownJournal {
         inner: inner.clone(),
         wal_bytes: AtomicU64::new(wal_bytes),
         held_up: AtomicU32::new(held_up),
     });
     let clock: Arc<dyn Clock> = Arc::new(fake.clone());
-    let (store, redactor) = (Arc::new(inner), Arc::new(PassThrough));
+    let store = Arc::new(inner);
+    let redactor = Arc::new(PassThrough);
     let ports = QueuePorts {
         recorder: Recorder::new(store.clone(), redactor.clone(), Arc::clone(&clock)),
         families: store,
