@@ -1,18 +1,18 @@
 //! `palyra admin schedules`: runs and reminders at planned times.
+//!
+//! Owns the arguments and answers of these verbs. Knows no way to a daemon: the command line hands in the connection, and shows
+//! what failed. Begin at [`run`].
 
 use clap::{Args, Subcommand};
-use palyra_client::Client;
+use palyra_client::{Client, ClientError};
 use palyra_run_view::{
     ScheduleWords, occurrence_row, schedule_draft, schedule_lines, schedule_preview_lines, schedule_row,
 };
-use palyra_terminal::{NoteKind, OutputError, PromptReader, ReadingMode};
+use palyra_screen_text::table;
+use palyra_terminal::{InterruptListener, NoteKind, Output, OutputError, PromptReader, ReadingMode};
 use palyra_types::ScheduleId;
 use palyra_wire::json::{to_json, to_json_with_defaults};
 use palyra_wire::v1;
-
-use crate::context::Context;
-use crate::exit::Exit;
-use crate::failure::Failure;
 
 const HEAD: [&str; 5] = ["SCHEDULE", "NAME", "WHEN", "NEXT", "STATE"];
 const OCCURRENCES: [&str; 4] = ["PLANNED", "STAGE", "WHY", "RUN"];
@@ -25,7 +25,7 @@ const NOTHING: &str =
     args_conflicts_with_subcommands = true,
     after_help = "Example:\n  palyra admin schedules add \"every weekday at 8\" --prompt \"Sum up my mail\""
 )]
-pub(crate) struct SchedulesArgs {
+pub struct SchedulesArgs {
     #[command(subcommand)]
     verb: Option<SchedulesVerb>,
     /// One line of JSON each
@@ -154,7 +154,7 @@ impl OneOrAllArgs {
 }
 
 impl DraftArgs {
-    fn draft(self) -> Result<v1::ScheduleDraft, Failure> {
+    fn draft(self) -> Result<v1::ScheduleDraft, ScheduleVerbError> {
         let Self { when, cron, every, at, zone, prompt, remind, agent, name, missed, overlap, jitter } = self;
         let words = ScheduleWords {
             words: when,
@@ -170,45 +170,84 @@ impl DraftArgs {
             overlap,
             jitter,
         };
-        schedule_draft(words).map_err(Failure::Usage)
+        schedule_draft(words).map_err(ScheduleVerbError::Usage)
     }
 }
 
+/// How a verb ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum VerbEnd {
+    /// It is done.
+    Done,
+    /// The person did not want the schedule to be saved.
+    NotSaved,
+}
+
+/// Why a verb failed.
+#[derive(Debug, thiserror::Error)]
+pub enum ScheduleVerbError {
+    /// The words cannot be read.
+    #[error("{0}")]
+    Usage(String),
+    /// The daemon refused, or was not reached.
+    #[error(transparent)]
+    Client(#[from] ClientError),
+    /// The answer could not be printed.
+    #[error(transparent)]
+    Output(#[from] OutputError),
+}
+
+/// Where answers are printed, and questions asked.
+#[derive(Clone, Copy)]
+pub struct VerbScreen<'a> {
+    /// Prints.
+    pub output: &'a Output,
+    /// Interrupts a question.
+    pub interrupts: &'a InterruptListener,
+}
+
 /// Runs the verb.
-pub(crate) async fn run(context: &Context, args: SchedulesArgs) -> Result<Exit, Failure> {
-    let client = context.connect().await?;
+///
+/// # Errors
+/// [`ScheduleVerbError`].
+pub async fn run(
+    screen: VerbScreen<'_>,
+    client: &Client,
+    args: SchedulesArgs,
+) -> Result<VerbEnd, ScheduleVerbError> {
+    let output = screen.output;
     match args.verb.unwrap_or(SchedulesVerb::List { json: args.json }) {
         SchedulesVerb::Add { draft, yes, json } => {
-            add(context, &client, draft.draft()?, AddMode { yes, json }).await
+            add(screen, client, draft.draft()?, AddMode { yes, json }).await
         }
         SchedulesVerb::Edit { schedule, draft, json } => {
             let schedule_id = schedule.to_string();
             let request = v1::EditScheduleRequest { schedule_id, draft: Some(draft.draft()?) };
-            say_done(context, json, &client.call(request).await?, "the schedule is changed")
+            say_done(output, json, &client.call(request).await?, "the schedule is changed")
         }
         SchedulesVerb::List { json } => {
             let schedules = client.call(v1::ListSchedulesRequest {}).await?.schedules;
-            context.list(json.into(), schedules, NOTHING, HEAD, schedule_row)
+            list(output, schedules, json)
         }
-        SchedulesVerb::Show(args) => show(context, &client, args).await,
+        SchedulesVerb::Show(args) => show(output, client, args).await,
         SchedulesVerb::Pause(args) => {
             let paused = client.call(v1::PauseScheduleRequest { schedule_id: args.schedule_id() }).await?;
-            say_done(context, args.json, &paused, "paused; an occurrence that runs goes on")
+            say_done(output, args.json, &paused, "paused; an occurrence that runs goes on")
         }
         SchedulesVerb::Resume(args) => {
             let resumed = client.call(v1::ResumeScheduleRequest { schedule_id: args.schedule_id() }).await?;
-            say_done(context, args.json, &resumed, "resumed")
+            say_done(output, args.json, &resumed, "resumed")
         }
         SchedulesVerb::Remove(args) => {
             let schedule_id = args.schedule.to_string();
             let removed = client.call(v1::RemoveScheduleRequest { schedule_id }).await?;
-            say_done(context, args.json, &removed, "the schedule is removed")
+            say_done(output, args.json, &removed, "the schedule is removed")
         }
         SchedulesVerb::RunNow(args) => {
             let schedule_id = args.schedule.to_string();
             let done = format!("started; `palyra admin schedules show {schedule_id}` shows its end");
             let started = client.call(v1::RunScheduleNowRequest { schedule_id }).await?;
-            say_done(context, args.json, &started, &done)
+            say_done(output, args.json, &started, &done)
         }
     }
 }
@@ -221,68 +260,89 @@ struct AddMode {
 }
 
 async fn add(
-    context: &Context,
+    screen: VerbScreen<'_>,
     client: &Client,
     draft: v1::ScheduleDraft,
     mode: AddMode,
-) -> Result<Exit, Failure> {
+) -> Result<VerbEnd, ScheduleVerbError> {
+    let output = screen.output;
     let preview = client.call(v1::PreviewScheduleRequest { draft: Some(draft.clone()) }).await?;
     let is_preview = draft.prompt.is_empty() && draft.reminder.is_empty();
     if mode.json && (is_preview || !mode.yes) {
-        context.output.json(&to_json(&preview))?;
-        return Ok(Exit::Done);
+        output.json(&to_json(&preview))?;
+        return Ok(VerbEnd::Done);
     }
     if !mode.json {
         let lines = schedule_preview_lines(&preview);
-        lines.iter().try_for_each(|line| context.output.exact_line(line))?;
+        lines.iter().try_for_each(|line| output.exact_line(line))?;
         if is_preview {
-            context.output.note(NoteKind::Info, "nothing was saved; add --prompt or --remind to save it");
-            return Ok(Exit::Done);
+            output.note(NoteKind::Info, "nothing was saved; add --prompt or --remind to save it");
+            return Ok(VerbEnd::Done);
         }
-        if !mode.yes && !is_agreed(context).await? {
-            context.output.note(NoteKind::Info, "nothing was saved");
-            return Ok(Exit::Failed);
+        if !mode.yes && !is_agreed(screen).await? {
+            output.note(NoteKind::Info, "nothing was saved");
+            return Ok(VerbEnd::NotSaved);
         }
     }
     let created = client.call(v1::CreateScheduleRequest { draft: Some(draft) }).await?;
     let done = format!("saved as {}", created.schedule_id);
-    say_done(context, mode.json, &created, &done)
+    say_done(output, mode.json, &created, &done)
 }
 
-async fn is_agreed(context: &Context) -> Result<bool, Failure> {
-    let Some(mut reader) = PromptReader::of_process(&context.output, &context.interrupts) else {
+async fn is_agreed(screen: VerbScreen<'_>) -> Result<bool, ScheduleVerbError> {
+    let Some(mut reader) = PromptReader::of_process(screen.output, screen.interrupts) else {
         let message = "no terminal to ask at; add --yes to save the schedule that is shown above";
-        return Err(Failure::Usage(message.to_owned()));
+        return Err(ScheduleVerbError::Usage(message.to_owned()));
     };
     let answer = reader.ask("? save it? [y/N]", ReadingMode::Shown).await.map_err(OutputError::Failed)?;
     Ok(matches!(answer.unwrap_or_default().trim().to_lowercase().as_str(), "y" | "yes"))
 }
 
-async fn show(context: &Context, client: &Client, args: OneArgs) -> Result<Exit, Failure> {
+async fn show(output: &Output, client: &Client, args: OneArgs) -> Result<VerbEnd, ScheduleVerbError> {
     let schedule_id = args.schedule.to_string();
     let details = client.call(v1::GetScheduleRequest { schedule_id }).await?;
     if args.json {
-        context.output.json(&to_json(&details))?;
-        return Ok(Exit::Done);
+        output.json(&to_json(&details))?;
+        return Ok(VerbEnd::Done);
     }
-    schedule_lines(&details).iter().try_for_each(|line| context.output.exact_line(line))?;
+    schedule_lines(&details).iter().try_for_each(|line| output.exact_line(line))?;
     if !details.occurrences.is_empty() {
-        context.output.exact_line("")?;
-        context.table(OCCURRENCES, details.occurrences.into_iter().map(occurrence_row).collect())?;
+        output.exact_line("")?;
+        let rows = details.occurrences.into_iter().map(occurrence_row).collect();
+        print_table(output, OCCURRENCES, rows)?;
     }
-    Ok(Exit::Done)
+    Ok(VerbEnd::Done)
 }
 
 fn say_done<M: prost::Message + prost::Name>(
-    context: &Context,
+    output: &Output,
     json: bool,
     answer: &M,
     done: &str,
-) -> Result<Exit, Failure> {
+) -> Result<VerbEnd, ScheduleVerbError> {
     if json {
-        context.output.json(&to_json_with_defaults(answer))?;
+        output.json(&to_json_with_defaults(answer))?;
     } else {
-        context.output.note(NoteKind::Good, done);
+        output.note(NoteKind::Good, done);
     }
-    Ok(Exit::Done)
+    Ok(VerbEnd::Done)
+}
+
+fn list(output: &Output, schedules: Vec<v1::Schedule>, json: bool) -> Result<VerbEnd, ScheduleVerbError> {
+    if json {
+        schedules.iter().try_for_each(|schedule| output.json(&to_json(schedule)))?;
+    } else if schedules.is_empty() {
+        output.note(NoteKind::Info, NOTHING);
+    } else {
+        print_table(output, HEAD, schedules.into_iter().map(schedule_row).collect())?;
+    }
+    Ok(VerbEnd::Done)
+}
+
+fn print_table<const N: usize>(
+    output: &Output,
+    head: [&str; N],
+    rows: Vec<[String; N]>,
+) -> Result<(), OutputError> {
+    table(head, rows, output.columns()).iter().try_for_each(|line| output.exact_line(line))
 }
