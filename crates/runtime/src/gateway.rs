@@ -112,7 +112,7 @@ pub async fn start_with_policy(
     let agents = AgentRegistry::open(Arc::clone(&admin_ports), owner).await?;
     let hub = TapeHub::default();
     let views = AdminViews::load(&admin_ports, agents.clone(), &access, policy, drain.clone()).await?;
-    let runs = RunContext::new(&ports, views.clone(), hub.clone(), drain, config.clone()).await?;
+    let runs = RunContext::new(&ports, views.clone(), hub.clone(), drain, config).await?;
     let engine = Arc::new(Engine::new(Arc::clone(&ports), Arc::new(runs)));
     background.at_start("skill_copies", views.skills.check_all()).await;
     let components = ComponentsHandle::new(Arc::clone(&admin_ports));
@@ -127,7 +127,7 @@ pub async fn start_with_policy(
     let tapes = TapeHandle::new(Arc::clone(&ports), hub.clone());
     let starter = ScheduledRunStarter::new(&engine, &sessions, &tapes);
     let facts = DaemonFacts { access: access.clone(), agents: agents.clone() };
-    let spawned = spawn_tasks(&background, &views, starter, facts);
+    let SpawnedQueue { queue, schedules } = spawn_tasks(&background, &views, starter, facts);
     let zones = Arc::clone(&engine.runs.ports.zones);
     let memories =
         MemoriesHandle::new(admin_ports.for_memory(), Arc::clone(&views.memories), Arc::clone(&zones));
@@ -145,13 +145,8 @@ pub async fn start_with_policy(
     ];
     let exclusion = engine.conversations.ports().erasures.clone();
     let proofs = Arc::clone(&ports.proofs);
-    let health = HealthHandle::new(
-        Arc::clone(&admin_ports),
-        proofs,
-        ports.models.clone(),
-        background.status(),
-        spawned.queue,
-    );
+    let health =
+        HealthHandle::new(Arc::clone(&admin_ports), proofs, ports.models.clone(), background.status(), queue);
     let admin = AdminHandles {
         access,
         vault,
@@ -174,7 +169,7 @@ pub async fn start_with_policy(
         sessions,
         agents,
         admin,
-        schedules: spawned.schedules,
+        schedules,
     })
 }
 
