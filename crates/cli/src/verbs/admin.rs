@@ -11,7 +11,7 @@ mod tokens;
 mod vault;
 
 use clap::Subcommand;
-use palyra_client::{Client, ClientError};
+use palyra_client::ClientError;
 use serde_json::json;
 
 use crate::context::Context;
@@ -70,21 +70,16 @@ pub(crate) async fn run(context: &Context, verb: AdminVerb) -> Result<Exit, Fail
         AdminVerb::Tasks(args) => tasks::run(context, args).await,
         AdminVerb::Schedules(args) => {
             let screen = VerbScreen { output: &context.output, interrupts: &context.interrupts };
-            schedules(screen, &context.connect().await?, args).await
+            match palyra_schedule_verbs::run(screen, &context.connect().await?, args).await {
+                Ok(end) => Ok(if end == VerbEnd::Done { Exit::Done } else { Exit::Failed }),
+                Err(ScheduleVerbError::Usage(message)) => Err(Failure::Usage(message)),
+                Err(ScheduleVerbError::Client(error)) => Err(error.into()),
+                Err(ScheduleVerbError::Output(error)) => Err(error.into()),
+            }
         }
         AdminVerb::Completions(args) => completions::run(context, &args),
         AdminVerb::Man(args) => man::run(context, &args),
         AdminVerb::Stop { json } => stop(context, json.into()).await,
-    }
-}
-
-async fn schedules(screen: VerbScreen<'_>, client: &Client, args: SchedulesArgs) -> Result<Exit, Failure> {
-    match palyra_schedule_verbs::run(screen, client, args).await {
-        Ok(VerbEnd::Done) => Ok(Exit::Done),
-        Ok(VerbEnd::NotSaved) => Ok(Exit::Failed),
-        Err(ScheduleVerbError::Usage(message)) => Err(Failure::Usage(message)),
-        Err(ScheduleVerbError::Client(error)) => Err(error.into()),
-        Err(ScheduleVerbError::Output(error)) => Err(error.into()),
     }
 }
 
