@@ -88,12 +88,16 @@ pub(crate) fn check_occurrence(facts: &dyn ScheduleFacts, record: &ScheduleRecor
         SavedAction::Run(run) => facts.agent(run.agent),
     };
     let text = saved.text.expose();
+    // An erasure takes the other digests along, so that they would seem to have changed.
+    if creator.is_active && text.is_empty() {
+        return Err(OccurrenceRefusal::PromptChanged);
+    }
     // A reminder starts no run, so the right to start one is not asked for.
     let policy_allows = creator.may_start_runs || saved.action == SavedAction::Reminder;
     let now = OccurrenceFacts {
         creator_allowed: creator.is_active,
         agent_profile: agent.map(|agent| agent.profile),
-        text: (!text.is_empty()).then(|| digest_of(text)),
+        text: Some(digest_of(text)),
         target: Some(target_digest(saved.schedule)),
         policy_allows,
     };

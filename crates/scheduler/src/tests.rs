@@ -299,9 +299,9 @@ fn far_away(number: u128) -> ScheduleEvent {
 }
 
 #[tokio::test]
-async fn a_hundred_thousand_schedules_cost_no_wake_up_while_nothing_is_due() {
+async fn ten_thousand_schedules_cost_no_wake_up_while_nothing_is_due() {
     let rig = Rig::start();
-    for batch in 0..400_u128 {
+    for batch in 0..40_u128 {
         let events = (batch * 250..(batch + 1) * 250).map(far_away).collect();
         rig.record(person(batch), events).await;
     }

@@ -6,7 +6,6 @@ mod completions;
 mod confirm;
 mod man;
 mod people;
-mod schedules;
 mod tasks;
 mod tokens;
 mod vault;
@@ -19,6 +18,7 @@ use crate::context::Context;
 use crate::drive::OutputFormat;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use palyra_schedule_verbs::{ScheduleVerbError, SchedulesArgs, VerbEnd, VerbScreen};
 use palyra_terminal::NoteKind;
 
 /// People, tokens, secrets, agents, completions, manuals, the daemon itself.
@@ -41,7 +41,7 @@ pub(crate) enum AdminVerb {
     /// List what the daemon does by itself, with the last outcome of each task
     Tasks(tasks::TasksArgs),
     /// List schedules, and make, change or start them
-    Schedules(schedules::SchedulesArgs),
+    Schedules(SchedulesArgs),
     /// Print completions for a shell
     Completions(completions::CompletionsArgs),
     /// Print what there is of one kind, for a shell that completes
@@ -68,7 +68,15 @@ pub(crate) async fn run(context: &Context, verb: AdminVerb) -> Result<Exit, Fail
         AdminVerb::Agents(args) => agents::run(context, args).await,
         AdminVerb::Complete(args) => complete::run(context, &args).await,
         AdminVerb::Tasks(args) => tasks::run(context, args).await,
-        AdminVerb::Schedules(args) => schedules::run(context, args).await,
+        AdminVerb::Schedules(args) => {
+            let screen = VerbScreen { output: &context.output, interrupts: &context.interrupts };
+            match palyra_schedule_verbs::run(screen, &context.connect().await?, args).await {
+                Ok(end) => Ok(if end == VerbEnd::Done { Exit::Done } else { Exit::Failed }),
+                Err(ScheduleVerbError::Usage(message)) => Err(Failure::Usage(message)),
+                Err(ScheduleVerbError::Client(error)) => Err(error.into()),
+                Err(ScheduleVerbError::Output(error)) => Err(error.into()),
+            }
+        }
         AdminVerb::Completions(args) => completions::run(context, &args),
         AdminVerb::Man(args) => man::run(context, &args),
         AdminVerb::Stop { json } => stop(context, json.into()).await,
