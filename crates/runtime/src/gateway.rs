@@ -117,7 +117,7 @@ pub async fn start_with_policy(
     let agents = AgentRegistry::open(Arc::clone(&admin_ports), owner).await?;
     let hub = TapeHub::default();
     let views = AdminViews::load(&admin_ports, agents.clone(), &access, policy, drain.clone()).await?;
-    let runs = RunContext::new(&ports, views.clone(), hub.clone(), drain, config).await?;
+    let runs = RunContext::new(&ports, views.clone(), hub.clone(), drain, config.clone()).await?;
     let engine = Arc::new(Engine::new(Arc::clone(&ports), Arc::new(runs)));
     background.at_start("skill_copies", views.skills.check_all()).await;
     let components = ComponentsHandle::new(Arc::clone(&admin_ports));
@@ -153,7 +153,7 @@ pub async fn start_with_policy(
     let upkeep = UpkeepSetup {
         erasures: erasures.clone(),
         owner,
-        config: config.clone(),
+        config,
         backups: backups.clone(),
     };
     let spawned = spawn_tasks(&background, &views, starter, facts, upkeep);
@@ -182,7 +182,7 @@ pub async fn start_with_policy(
         sessions,
         agents,
         admin,
-        schedules,
+        schedules: spawned.schedules,
     })
 }
 
