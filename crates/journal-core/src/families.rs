@@ -20,6 +20,8 @@ pub mod budgets;
 pub mod budget_accounts;
 pub mod compactions;
 pub mod queued_tasks;
+pub mod incidents;
+pub mod healing_modes;
 pub mod undos;
 pub mod input_keys;
 
@@ -57,6 +59,8 @@ families! {
     budget_accounts: budget_accounts::BudgetAccountFamily,
     compactions: compactions::CompactionFamily,
     queued_tasks: queued_tasks::QueuedTaskFamily,
+    incidents: incidents::IncidentFamily,
+    healing_modes: healing_modes::HealingModeFamily,
     undos: undos::UndoFamily,
     input_keys: input_keys::InputKeyFamily,
     stored_grants: stored_grants::StoredGrantFamily,

@@ -106,6 +106,8 @@ error_codes! {
         "`palyra admin tasks list` shows the tasks there are";
     TaskInWrongStage = 1116, "task_in_wrong_stage", Conflict, "The task of the background queue is in a stage in which this cannot be done.",
         "`palyra admin tasks list` shows the stage of each task";
+    IncidentNotFound = 1131, "incident_not_found", NotFound, "No such incident of self-healing exists.",
+        "`palyra admin incidents` lists those that are open, and `--all` those that are over";
     Unauthenticated = 1201, "unauthenticated", Unauthenticated, "The call has no valid credential.",
         "put a token from `palyra admin tokens create` into PALYRA_TOKEN";
     PermissionDenied = 1202, "permission_denied", PermissionDenied, "The credential does not cover this call.",

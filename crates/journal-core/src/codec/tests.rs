@@ -3,6 +3,7 @@
 mod access;
 mod budgets;
 mod client_tools;
+mod incidents;
 mod references;
 mod tasks;
 mod content;
@@ -131,6 +132,7 @@ fn one_of_each_kind() -> Vec<(EventKind, &'static str, JournalEvent)> {
     events.extend(skill_events().into_iter().chain(component_events()));
     events.extend([policy_events(), job_events()].concat());
     events.extend([vault_events(), memory_events(), budgets::budget_events(), tasks::task_events()].concat());
+    events.extend(incidents::incident_events());
     events.extend(tape.into_iter().map(|entry| entry.event));
     events.extend(others.map(JournalEvent::Tape));
     events.extend(client_tools::client_tool_events().map(JournalEvent::Tape));
@@ -747,7 +749,7 @@ fn released_kinds_keep_their_bytes() {
 fn decoding_undoes_encoding_and_facts_hold_no_content() {
     let mut random = RandomAppends::new(3);
     let mut seen = std::collections::BTreeSet::new();
-    for _ in 0..4_000 {
+    for _ in 0..6_000 {
         for entry in random.next_append().entries {
             let coded = encode(&entry.event).unwrap();
             let read = decode(coded.kind, place(&entry.event), &coded.facts, &coded.payload);

@@ -14,6 +14,8 @@ use palyra_journal_core::families::components::ComponentFamily;
 use palyra_journal_core::families::deleted_responses::DeletedResponseFamily;
 use palyra_journal_core::families::effects::EffectFamily;
 use palyra_journal_core::families::epochs::{EpochFamily, EpochRow};
+use palyra_journal_core::families::healing_modes::HealingModeFamily;
+use palyra_journal_core::families::incidents::{IncidentFamily, IncidentQuery};
 use palyra_journal_core::families::input_keys::InputKeyFamily;
 use palyra_journal_core::families::kinds_seen::{KindSeenFamily, SeenKind};
 use palyra_journal_core::families::memories::MemoryFamily;
@@ -31,8 +33,9 @@ use palyra_journal_core::families::tokens::TokenFamily;
 use palyra_journal_core::families::undos::{UndoFamily, UndoStage};
 use palyra_journal_core::families::{
     FAMILIES, FamilySet, agents, approvals, bookmarks, budget_accounts, budgets, compactions, components,
-    deleted_responses, effects, epochs, input_keys, kinds_seen, memories, postures, principals,
-    project_rules, queued_tasks, resets, runs, sessions, shadows, skills, stored_grants, tokens, undos,
+    deleted_responses, effects, epochs, healing_modes, incidents, input_keys, kinds_seen, memories, postures,
+    principals, project_rules, queued_tasks, resets, runs, sessions, shadows, skills, stored_grants, tokens,
+    undos,
 };
 use palyra_journal_core::family::{
     Family, FamilyCache, FamilySelection, FamilyTable, FoldedEntry, IndexKey, LogView, LoggedEntry,
@@ -68,6 +71,7 @@ use palyra_types::event::{
     AccessEvent, AgentEvent, ApprovalEvent, Bookmark, EffectEvent, JournalEvent, LogEvent, ModelEvent,
     PolicyEvent, RunEvent, SessionEvent, TapeEvent, TokenCreated, ToolEvent,
 };
+use palyra_types::incident::{IncidentEvent, IncidentStage};
 use palyra_types::job::{JobEvent, JobState};
 use palyra_types::memory::{ForgetCause, MemoryEvent, MemoryRecord, MemorySaved};
 use palyra_types::posture::{Posture, PostureScope};
@@ -146,6 +150,8 @@ fn answers(rows: &mut dyn RowStore, entries: &Entries) -> Result<Answers, StoreF
         ("memory", lines(memories_of(rows, &mut log)?, |one| one.saved.text.expose().clone())),
         ("budget", lines(budgets::in_force(rows, &mut log)?, |one| one.set.name.expose().clone())),
         ("queued_task", tasks_of(rows, &mut log)?),
+        ("incident", incidents_of(rows, &mut log)?),
+        ("healing_mode", lines(healing_modes::in_force(rows)?, |_| String::new())),
         (
             "budget_account",
             lines(budget_accounts::all(rows)?.iter().map(budget_oracle::shown), |_| String::new()),
@@ -406,6 +412,26 @@ fn tasks_of(rows: &mut dyn RowStore, log: &mut EntryLog<'_>) -> Result<String, S
     Ok(format!("{records}{waiting:?}\n{leased:?}\n{open:?}\n"))
 }
 
+/// Lists all incidents, and those of each stage.
+fn incidents_of(rows: &mut dyn RowStore, log: &mut EntryLog<'_>) -> Result<String, StoreFault> {
+    let query = IncidentQuery { limit: 500, ..IncidentQuery::default() };
+    let mut text = lines(incidents::records(rows, log, &query)?, |_| String::new());
+    for (stage, _) in IncidentStage::ALL {
+        let query = IncidentQuery { stage: Some(stage), ..query };
+        text += &lines(incidents::records(rows, log, &query)?, |_| String::new());
+    }
+    Ok(text)
+}
+
+fn expected_incidents(oracle: &FamilyOracle) -> String {
+    let records = oracle.incidents.records();
+    let mut text = lines(&records, |_| String::new());
+    for (stage, _) in IncidentStage::ALL {
+        text += &lines(records.iter().filter(|record| record.stage == stage), |_| String::new());
+    }
+    text
+}
+
 fn expected_tasks(oracle: &FamilyOracle) -> String {
     let oracle = &oracle.queued_tasks;
     let (records, waiting, leased) = (oracle.records(), oracle.waiting(), oracle.leased());
@@ -462,6 +488,8 @@ fn expected(entries: &Entries) -> Answers {
         ("memory", lines(expected_memories(&oracle), |one| one.saved.text.expose().clone())),
         ("budget", lines(oracle.budgets.in_force.values(), |one| one.set.name.expose().clone())),
         ("queued_task", expected_tasks(&oracle)),
+        ("incident", expected_incidents(&oracle)),
+        ("healing_mode", lines(&oracle.incidents.modes, |_| String::new())),
         ("budget_account", lines(oracle.budgets.accounts(), |_| String::new())),
         ("compaction", lines(expected_compactions(&oracle), |one| one.made.summary.expose().clone())),
         ("deleted_response", lines(expected_deleted, |_| String::new())),
@@ -806,6 +834,7 @@ async fn random_log() -> (Vec<JournalEventRecord>, Answers) {
     for _ in 0..40 {
         journal.append(samples::append(random.budget_entries(4))).await.unwrap();
         journal.append(samples::append(random.task_entries(8))).await.unwrap();
+        journal.append(samples::append(random.incident_entries(8))).await.unwrap();
     }
     for step in 0..90 {
         journal.append(samples::append(busy_run(&entropy, step))).await.unwrap();
@@ -1107,6 +1136,25 @@ fn faults_of_tasks() -> Vec<Fault> {
     ]
 }
 
+fn faults_of_incidents() -> Vec<Fault> {
+    vec![
+        fault!(IncidentFamily, "a remedy that ended is at work", |rows, entry| match entry.event {
+            JournalEvent::Incident(IncidentEvent::RemedyEnded { .. }) => Ok(()),
+            _ => IncidentFamily::fold(rows, entry),
+        }),
+        fault!(IncidentFamily, "a resolved incident is open", |rows, entry| match entry.event {
+            JournalEvent::Incident(IncidentEvent::Resolved { .. }) => Ok(()),
+            _ => IncidentFamily::fold(rows, entry),
+        }),
+        fault!(HealingModeFamily, "the mode of the configuration does not return", |rows, entry| {
+            match entry.event {
+                JournalEvent::Incident(IncidentEvent::ModeSet { mode: None, .. }) => Ok(()),
+                _ => HealingModeFamily::fold(rows, entry),
+            }
+        }),
+    ]
+}
+
 fn faults_of_budgets() -> Vec<Fault> {
     vec![
         fault!(BudgetFamily, "a removed budget stays in force", |rows, entry| match entry.event {
@@ -1257,6 +1305,7 @@ async fn oracle_memory_and_sqlite_agree_and_every_seeded_fault_is_found() {
         faults_of_memory(),
         faults_of_budgets(),
         faults_of_tasks(),
+        faults_of_incidents(),
         faults_of_compactions(),
         faults_of_calls(),
     ];

@@ -49,6 +49,7 @@ impl Records {
             | JournalEvent::Memory(_)
             | JournalEvent::Budget(_)
             | JournalEvent::Task(_)
+            | JournalEvent::Incident(_)
             | JournalEvent::Log(_)
             | JournalEvent::Effect(EffectEvent::UndoRequested(_) | EffectEvent::UndoFinished { .. })
             | JournalEvent::Unknown { .. } => {}
