@@ -14,6 +14,7 @@ use palyra_types::run::RunPhase;
 use tokio::sync::watch;
 
 use crate::error::AdminError;
+use crate::healing::SelfHealing;
 use crate::parts::AdminPorts;
 
 /// Effects that a check counts, at most.
@@ -76,6 +77,7 @@ pub struct HealthHandle {
     models: watch::Receiver<Arc<ModelDirectory>>,
     background: BackgroundStatus,
     pub(crate) queue: BackgroundQueue,
+    pub(crate) healing: SelfHealing,
 }
 
 impl HealthHandle {
@@ -86,9 +88,10 @@ impl HealthHandle {
         proofs: Arc<dyn ProveJournal>,
         models: watch::Receiver<Arc<ModelDirectory>>,
         background: BackgroundStatus,
-        queue: BackgroundQueue,
+        healing: SelfHealing,
     ) -> Self {
-        Self { ports, proofs, models, background, queue }
+        let queue = healing.ports.queue.clone();
+        Self { ports, proofs, models, background, queue, healing }
     }
 
     /// Returns the last status of every background task, by name.
@@ -120,6 +123,7 @@ impl HealthHandle {
             vec![self.journal(), self.integrity(), self.runs().await, self.model(), self.proofs()];
         checks.push(background_check(&self.background.all()));
         checks.extend(self.failed_tasks().await);
+        checks.extend(self.incident_check().await);
         checks.extend(self.skills().await);
         checks.extend(self.unknown_effects().await);
         checks

@@ -8,10 +8,12 @@
 
 pub mod access;
 pub mod agents;
+pub mod approval_page;
 pub mod budgets;
 pub mod components;
 pub mod erasure;
 pub mod grants;
+pub mod healing;
 pub mod health;
 pub mod image_test;
 pub mod journal;
@@ -32,6 +34,7 @@ mod component_error;
 mod erasure_exclusion;
 mod erasure_subscriber;
 mod identity;
+mod incidents;
 mod kept_erasure;
 mod lost_jobs;
 mod policy;

@@ -1,7 +1,7 @@
 //! Numbers and states that are read without asking the writer.
 
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use palyra_ports::maintain_journal::{JournalHealth, ReadOnlyCause};
 
@@ -26,6 +26,8 @@ pub(crate) struct WriterCounters {
     /// Bytes of the WAL that hold frames of this round.
     pub(crate) wal_bytes_used: AtomicU64,
     pub(crate) tools_running: AtomicU64,
+    /// Whether the file of the WAL is to be emptied.
+    pub(crate) wants_empty_wal: AtomicBool,
     /// Why nothing is written any more; the first cause stays.
     read_only: OnceLock<ReadOnlyCause>,
 }

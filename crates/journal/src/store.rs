@@ -324,6 +324,11 @@ impl MaintainJournal for JournalStore {
         })
     }
 
+    fn truncate_wal(&self) {
+        self.inner.counters.wants_empty_wal.store(true, Ordering::Release);
+        self.inner.queue.push_store();
+    }
+
     fn entries(
         &self,
         from: Seq,

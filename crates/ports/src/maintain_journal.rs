@@ -23,6 +23,10 @@ pub trait MaintainJournal: Send + Sync {
     /// Empties every projection and folds the log into it again, as one transaction of the writer.
     fn rebuild(&self, progress: ProgressCallback) -> BoxFuture<'static, Result<u64, RebuildError>>;
 
+    /// Asks the writer to move the write-ahead log into the database and to empty its file. Readers may hold it up: the
+    /// status shows what became of it.
+    fn truncate_wal(&self);
+
     /// Returns entries from `from` on, at most `limit` (capped at 1,000).
     fn entries(
         &self,

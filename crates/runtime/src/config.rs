@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use palyra_admin::budgets::OverBudgetModel;
+use palyra_admin::healing::{HealingModes, HealingTimes};
 use palyra_governance::PriceCatalogue;
 use palyra_types::run::RunLimits;
 
@@ -32,6 +33,10 @@ pub struct GatewayRuntimeConfigSnapshot {
     pub compacts: bool,
     /// What follows when the request to a model is not within budgets, and its chain has other models.
     pub over_budget: OverBudgetModel,
+    /// The mode of self-healing in each domain, where no person chose another one.
+    pub healing: HealingModes,
+    /// The spans by which self-healing decides; read at the start.
+    pub healing_times: HealingTimes,
     /// Silence on a stream after which a heartbeat is sent.
     pub heartbeat: Duration,
 }
@@ -55,6 +60,8 @@ impl Default for GatewayRuntimeConfigSnapshot {
             prices: None,
             compacts: false,
             over_budget: OverBudgetModel::Stops,
+            healing: HealingModes::default(),
+            healing_times: HealingTimes::default(),
             heartbeat: Duration::from_secs(10),
         }
     }

@@ -11,6 +11,7 @@ use palyra_admin::budgets::{AuxiliaryBudgets, BudgetWaits};
 use palyra_admin::components::ComponentsHandle;
 use palyra_admin::erasure::ErasureHandle;
 use palyra_admin::grants::GrantsHandle;
+use palyra_admin::healing::{HealingSettings, SelfHealing};
 use palyra_admin::health::HealthHandle;
 use palyra_admin::journal::JournalHandle;
 use palyra_admin::memories::MemoriesHandle;
@@ -34,7 +35,7 @@ use crate::engine::Engine;
 use crate::error::StartError;
 use crate::parts::RuntimePorts;
 use crate::run_context::RunContext;
-use crate::run_stopping::RunCanceller;
+use crate::run_stopping::{RunCanceller, RunHealer};
 use crate::runs::RunsHandle;
 use crate::session::SessionsHandle;
 use crate::tape::{TapeHandle, TapeHub};
@@ -141,8 +142,9 @@ pub async fn start_with_policy(
     ];
     let exclusion = engine.conversations.ports().erasures.clone();
     let proofs = Arc::clone(&ports.proofs);
+    let healing = self_healing(&background, &engine, stopper.clone(), queue, &access);
     let health =
-        HealthHandle::new(Arc::clone(&admin_ports), proofs, ports.models.clone(), background.status(), queue);
+        HealthHandle::new(Arc::clone(&admin_ports), proofs, ports.models.clone(), background.status(), healing);
     let admin = AdminHandles {
         access,
         vault,
@@ -190,6 +192,23 @@ fn spawn_tasks(
     background.spawn(engine.compaction_watch.task(engine.conversations.clone(), queue.clone()));
     background.spawn(ShadowCounting::new(Arc::clone(&views.shadow)));
     queue
+}
+
+fn self_healing(
+    background: &BackgroundDriver,
+    engine: &Arc<Engine>,
+    canceller: RunCanceller,
+    queue: BackgroundQueue,
+    access: &AccessHandle,
+) -> SelfHealing {
+    let config = engine.config.clone();
+    let times = config.borrow().healing_times;
+    let settings = HealingSettings { modes: Arc::new(move || config.borrow().healing), times };
+    let runs = Arc::new(RunHealer { engine: Arc::clone(engine), canceller });
+    let access = access.clone();
+    let reaches_approver = Arc::new(move || !access.reach().is_empty());
+    let ports = engine.ports.for_healing(runs, queue, reaches_approver, settings);
+    SelfHealing::start(background, ports)
 }
 
 fn run_canceller(ports: &RuntimePorts, sessions: &SessionsHandle, tapes: &TapeHandle) -> RunCanceller {

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use jiff::tz::TimeZone;
 use palyra_admin::budgets::{AuxiliaryBudgets, PricesNow};
+use palyra_admin::healing::RunBoard;
 use palyra_admin::memories::ZoneOf;
 use palyra_admin::{AdminViews, ErasureExclusion, tools_left};
 use palyra_background::Drain;
@@ -93,6 +94,8 @@ pub(crate) struct RunContext {
     /// Where committed entries are published.
     pub(crate) hub: TapeHub,
     pub(crate) drain: Drain,
+    /// How far runs are beside their tapes.
+    pub(crate) board: RunBoard,
     memory: JournalMemory,
 }
 
@@ -128,7 +131,8 @@ impl RunContext {
             Arc::clone(&zones),
             prices,
         );
-        Ok(Self { ports: ports.for_runs(config, zones, budgets), views, asking, hub, drain, memory })
+        let ports = ports.for_runs(config, zones, budgets);
+        Ok(Self { ports, views, asking, hub, drain, board: RunBoard::default(), memory })
     }
 
     /// Returns the time zone of a principal: its own, or the one of the configuration.

@@ -85,6 +85,12 @@ impl TapeHub {
         self.attention_changed();
     }
 
+    /// Returns whether a client follows the tape of a run.
+    pub(crate) fn is_followed(&self, run: RunId) -> bool {
+        let live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
+        live.get(&run).is_some_and(|sender| sender.receiver_count() > 0)
+    }
+
     /// Says that something else may wait for a person.
     pub(crate) fn attention_changed(&self) {
         self.attention.send_modify(|commits| *commits += 1);

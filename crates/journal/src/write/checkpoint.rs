@@ -36,6 +36,15 @@ pub(super) enum CheckpointOutcome {
     HeldUp,
 }
 
+/// What a checkpoint is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum CheckpointGoal {
+    /// Room in the WAL.
+    Room,
+    /// A file of the WAL without bytes.
+    EmptyFile,
+}
+
 /// The writer as checkpoints see it: with nothing waiting, or with work waiting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Waiting {
@@ -61,9 +70,14 @@ impl Checkpoints {
         &mut self,
         connection: &Connection,
         wal_bytes: u64,
+        goal: CheckpointGoal,
     ) -> rusqlite::Result<CheckpointOutcome> {
         let forced = wal_bytes >= CHECKPOINT_WAL_BYTES_FORCED;
-        let sql = if forced { "PRAGMA wal_checkpoint(RESTART)" } else { "PRAGMA wal_checkpoint(PASSIVE)" };
+        let sql = match goal {
+            CheckpointGoal::EmptyFile => "PRAGMA wal_checkpoint(TRUNCATE)",
+            CheckpointGoal::Room if forced => "PRAGMA wal_checkpoint(RESTART)",
+            CheckpointGoal::Room => "PRAGMA wal_checkpoint(PASSIVE)",
+        };
         let read = |row: &rusqlite::Row<'_>| {
             Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?))
         };

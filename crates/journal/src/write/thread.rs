@@ -9,7 +9,7 @@ use std::thread::JoinHandle;
 
 use palyra_ports::{AppendClass, AppendError, EraseError, ReadOnlyCause};
 
-use super::checkpoint::{Checkpoints, Waiting};
+use super::checkpoint::{CheckpointGoal, Checkpoints, Waiting};
 use super::erasure::{self, PendingErasure};
 use super::guards::{ends_run, tools_started};
 use super::headroom::DiskHeadroom;
@@ -186,10 +186,16 @@ impl Writer {
     fn checkpoint(&mut self, checkpoints: &mut Checkpoints) {
         let waiting = if self.queue.is_empty() { Waiting::Nothing } else { Waiting::Appends };
         let wal_bytes = WriterCounters::get(&self.counters.wal_bytes_used);
-        if self.counters.is_quarantined() || !checkpoints.is_due(wal_bytes, waiting) {
+        let goal = if self.counters.wants_empty_wal.swap(false, Ordering::AcqRel) {
+            CheckpointGoal::EmptyFile
+        } else {
+            CheckpointGoal::Room
+        };
+        let is_due = goal == CheckpointGoal::EmptyFile || checkpoints.is_due(wal_bytes, waiting);
+        if self.counters.is_quarantined() || !is_due {
             return;
         }
-        match checkpoints.run(self.log.connection(), wal_bytes) {
+        match checkpoints.run(self.log.connection(), wal_bytes, goal) {
             Ok(super::checkpoint::CheckpointOutcome::All) => {
                 WriterCounters::set(&self.counters.wal_bytes_used, 0);
             }

@@ -125,6 +125,8 @@ impl MaintainJournal for MemoryJournal {
         ready(Ok(entries)).boxed()
     }
 
+    fn truncate_wal(&self) {}
+
     fn entries(&self, from: Seq, limit: usize) -> JournalReading<Vec<JournalEventRecord>> {
         let state = self.lock();
         let from = usize::try_from(from.0).unwrap_or(usize::MAX);

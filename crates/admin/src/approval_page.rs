@@ -26,7 +26,10 @@ pub struct ApprovalPage {
 }
 
 /// Reads a page of those approvals that `sees` lets through.
-pub(super) async fn read(
+///
+/// # Errors
+/// [`ReadError`].
+pub async fn read_approval_page(
     families: &dyn ReadFamilies,
     query: ApprovalQuery,
     sees: impl Fn(&ApprovalRecord) -> bool,
