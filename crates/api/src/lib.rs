@@ -51,6 +51,7 @@ mod journal;
 mod admin;
 mod background;
 mod budgets;
+mod incidents;
 mod queued_tasks;
 
 mod daemon_facts;

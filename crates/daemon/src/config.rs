@@ -8,8 +8,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use palyra_admin::healing::HealingModes;
 use palyra_journal::PayloadSealing;
 use palyra_ports::EmbeddingModelName;
+use palyra_types::incident::{HealingDomain, SelfHealingMode};
 use palyra_types::run::RunLimits;
 
 mod schema;
@@ -204,6 +206,17 @@ impl Config {
     #[must_use]
     pub fn compacts(&self) -> bool {
         !matches!(self.values.get("compaction.automatic"), Some((ConfigValue::Bool(false), _)))
+    }
+
+    /// Returns the mode of self-healing in each domain.
+    #[must_use]
+    pub fn healing_modes(&self) -> HealingModes {
+        let mut modes = HealingModes::default();
+        for (domain, word) in HealingDomain::ALL {
+            let mode = SelfHealingMode::of(self.text(&format!("healing.{word}")));
+            modes.set(domain, mode.unwrap_or_default());
+        }
+        modes
     }
 
     /// Returns the default model; empty when none is named.

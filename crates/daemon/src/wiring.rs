@@ -118,6 +118,7 @@ pub(crate) fn snapshot(config: &Config, prices: &PublishedPrices) -> GatewayRunt
         recalls_memory: config.recalls_memory(),
         prices: prices.configured_catalogue(),
         compacts: config.compacts(),
+        healing: config.healing_modes(),
         over_budget: if config.falls_back_over_budget() {
             OverBudgetModel::PassedOver
         } else {

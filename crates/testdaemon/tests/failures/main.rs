@@ -9,6 +9,7 @@ mod kill_at_calls;
 mod added_model;
 mod secrets;
 mod remembered;
+mod healing;
 
 use std::process::Command;
 
