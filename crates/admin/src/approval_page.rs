@@ -13,7 +13,7 @@ use palyra_types::approval::ApprovalRecord;
 /// Bytes of what the approvals of one page say, at most; a single one may say more.
 pub const APPROVAL_PAGE_BYTES_MAX: usize = 1024 * 1024;
 
-/// Rows read from the journal at once: what is held beside a page stays bounded, too.
+/// Rows read from the journal at once: rows in memory beside a page are bounded, too.
 const ROWS_READ_MAX: usize = 32;
 
 /// Some approvals.

@@ -18,10 +18,10 @@ use palyra_types::incident::{HealingDomain, IncidentRecord, IncidentStage, SelfH
 use palyra_types::{ApprovalId, QueuedTaskId, RunId};
 
 pub use healing_board::DomainWatch;
-pub use healing_ports::{ConfiguredModes, HealRuns, HealingPorts, HealingSettings, ReachesApprover};
-pub use run_board::{RunActivity, RunBoard, RunMarker};
+pub use healing_ports::{ConfiguredModes, HealRuns, HealingParts, HealingPorts, ReachesApprover};
 pub use palyra_healing::{HealingModes, HealingTimes, RemedyDue};
 pub use palyra_journal_core::families::incidents::IncidentQuery;
+pub use run_board::{RunActivity, RunBoard, RunMarker};
 
 use healing_board::HealingBoard;
 use healing_task::HealingTask;
@@ -60,8 +60,7 @@ pub struct SelfHealing {
 
 impl SelfHealing {
     /// Starts self-healing as a task of the driver.
-    #[must_use]
-    pub fn start(driver: &BackgroundDriver, ports: HealingPorts) -> Self {
+    pub(crate) fn start(driver: &BackgroundDriver, ports: HealingPorts) -> Self {
         let board = Arc::new(HealingBoard::default());
         driver.spawn(HealingTask::new(ports.clone(), Arc::clone(&board)));
         Self { ports, board }

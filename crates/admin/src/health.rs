@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use palyra_background::queue::BackgroundQueue;
-use palyra_background::{BackgroundStatus, TaskStatus};
+use palyra_background::{BackgroundDriver, BackgroundStatus, TaskStatus};
 use palyra_journal_core::families::{effects, runs, skills};
 use palyra_journal_core::family::QueryFamilies;
 use palyra_ports::ProveJournal;
@@ -14,7 +14,7 @@ use palyra_types::run::RunPhase;
 use tokio::sync::watch;
 
 use crate::error::AdminError;
-use crate::healing::SelfHealing;
+use crate::healing::{HealingParts, SelfHealing};
 use crate::parts::AdminPorts;
 
 /// Effects that a check counts, at most.
@@ -81,17 +81,18 @@ pub struct HealthHandle {
 }
 
 impl HealthHandle {
-    /// Makes a handle.
+    /// Makes a handle, and starts self-healing as a task of the driver.
     #[must_use]
     pub fn new(
         ports: Arc<AdminPorts>,
         proofs: Arc<dyn ProveJournal>,
         models: watch::Receiver<Arc<ModelDirectory>>,
-        background: BackgroundStatus,
-        healing: SelfHealing,
+        background: &BackgroundDriver,
+        healing: HealingParts,
     ) -> Self {
-        let queue = healing.ports.queue.clone();
-        Self { ports, proofs, models, background, queue, healing }
+        let queue = healing.queue.clone();
+        let healing = SelfHealing::start(background, ports.for_healing(models.clone(), healing));
+        Self { ports, proofs, models, background: background.status(), queue, healing }
     }
 
     /// Returns the last status of every background task, by name.

@@ -11,7 +11,7 @@ use palyra_admin::budgets::{AuxiliaryBudgets, BudgetWaits};
 use palyra_admin::components::ComponentsHandle;
 use palyra_admin::erasure::ErasureHandle;
 use palyra_admin::grants::GrantsHandle;
-use palyra_admin::healing::{HealingSettings, SelfHealing};
+use palyra_admin::healing::HealingParts;
 use palyra_admin::health::HealthHandle;
 use palyra_admin::journal::JournalHandle;
 use palyra_admin::memories::MemoriesHandle;
@@ -142,9 +142,9 @@ pub async fn start_with_policy(
     ];
     let exclusion = engine.conversations.ports().erasures.clone();
     let proofs = Arc::clone(&ports.proofs);
-    let healing = self_healing(&background, &engine, stopper.clone(), queue, &access);
+    let healing = healing_parts(&engine, stopper.clone(), queue, access.clone());
     let health =
-        HealthHandle::new(Arc::clone(&admin_ports), proofs, ports.models.clone(), background.status(), healing);
+        HealthHandle::new(Arc::clone(&admin_ports), proofs, ports.models.clone(), &background, healing);
     let admin = AdminHandles {
         access,
         vault,
@@ -194,21 +194,20 @@ fn spawn_tasks(
     queue
 }
 
-fn self_healing(
-    background: &BackgroundDriver,
+fn healing_parts(
     engine: &Arc<Engine>,
     canceller: RunCanceller,
     queue: BackgroundQueue,
-    access: &AccessHandle,
-) -> SelfHealing {
+    access: AccessHandle,
+) -> HealingParts {
     let config = engine.config.clone();
-    let times = config.borrow().healing_times;
-    let settings = HealingSettings { modes: Arc::new(move || config.borrow().healing), times };
-    let runs = Arc::new(RunHealer { engine: Arc::clone(engine), canceller });
-    let access = access.clone();
-    let reaches_approver = Arc::new(move || !access.reach().is_empty());
-    let ports = engine.ports.for_healing(runs, queue, reaches_approver, settings);
-    SelfHealing::start(background, ports)
+    HealingParts {
+        runs: Arc::new(RunHealer { engine: Arc::clone(engine), canceller }),
+        queue,
+        reaches_approver: Arc::new(move || !access.reach().is_empty()),
+        times: engine.config.borrow().healing_times,
+        configured: Arc::new(move || config.borrow().healing),
+    }
 }
 
 fn run_canceller(ports: &RuntimePorts, sessions: &SessionsHandle, tapes: &TapeHandle) -> RunCanceller {

@@ -3,8 +3,6 @@
 use std::sync::Arc;
 
 use palyra_admin::AdminPorts;
-use palyra_admin::healing::{HealRuns, HealingPorts, HealingSettings, ReachesApprover};
-use palyra_background::queue::BackgroundQueue;
 use palyra_journal_core::families::{runs, sessions};
 use palyra_journal_core::family::{QueryFamilies, ReadFamilies};
 use palyra_ports::{
@@ -97,29 +95,6 @@ impl RuntimePorts {
             workspaces: Arc::clone(&self.workspaces),
             project_files: Arc::clone(&self.project_files),
             memories: Arc::clone(&self.memories),
-            clock: Arc::clone(&self.clock),
-            entropy: Arc::clone(&self.entropy),
-        }
-    }
-
-    /// Returns what self-healing needs of it, with what its caller knows.
-    pub(crate) fn for_healing(
-        &self,
-        runs: Arc<dyn HealRuns>,
-        queue: BackgroundQueue,
-        reaches_approver: ReachesApprover,
-        settings: HealingSettings,
-    ) -> HealingPorts {
-        HealingPorts {
-            recorder: self.recorder.clone(),
-            families: Arc::clone(&self.families),
-            maintain: Arc::clone(&self.maintain),
-            runs,
-            queue,
-            models: self.models.clone(),
-            reaches_approver,
-            configured: settings.modes,
-            times: settings.times,
             clock: Arc::clone(&self.clock),
             entropy: Arc::clone(&self.entropy),
         }

@@ -10,7 +10,6 @@ use std::time::Duration;
 
 use jiff::tz::TimeZone;
 use palyra_admin::budgets::{AuxiliaryBudgets, PricesNow};
-use palyra_admin::healing::RunBoard;
 use palyra_admin::memories::ZoneOf;
 use palyra_admin::{AdminViews, ErasureExclusion, tools_left};
 use palyra_background::Drain;
@@ -94,8 +93,6 @@ pub(crate) struct RunContext {
     /// Where committed entries are published.
     pub(crate) hub: TapeHub,
     pub(crate) drain: Drain,
-    /// How far runs are beside their tapes.
-    pub(crate) board: RunBoard,
     memory: JournalMemory,
 }
 
@@ -132,7 +129,7 @@ impl RunContext {
             prices,
         );
         let ports = ports.for_runs(config, zones, budgets);
-        Ok(Self { ports, views, asking, hub, drain, board: RunBoard::default(), memory })
+        Ok(Self { ports, views, asking, hub, drain, memory })
     }
 
     /// Returns the time zone of a principal: its own, or the one of the configuration.

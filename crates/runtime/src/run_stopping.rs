@@ -87,7 +87,7 @@ pub(crate) struct RunHealer {
 
 impl HealRuns for RunHealer {
     fn board(&self) -> &RunBoard {
-        &self.engine.runs.board
+        &self.engine.hub.board
     }
 
     fn resume(&self, session: SessionRef) -> BoxFuture<'_, Result<(), TickFailure>> {

@@ -11,6 +11,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use palyra_admin::Caller;
 use palyra_admin::ErasureSubscriber;
+use palyra_admin::healing::RunBoard;
 use palyra_ports::read_tape::{MAX_TAPE_ENTRIES_PER_RESPONSE, MoreEntries};
 use palyra_ports::{AppendError, ReadTape, TapePage};
 use palyra_types::attachment::{Attachment, AttachmentBody, Blob, BlobRef};
@@ -35,6 +36,8 @@ type SharedEntry = Arc<OrchestratorTapeRecord>;
 pub(crate) struct TapeHub {
     live: Arc<Mutex<BTreeMap<RunId, broadcast::Sender<SharedEntry>>>>,
     closed: Arc<TapeClosure>,
+    /// How far runs are beside their tapes.
+    pub(crate) board: RunBoard,
     /// Counts commits after which something else may wait for a person.
     attention: Arc<watch::Sender<u64>>,
 }

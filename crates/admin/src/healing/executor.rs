@@ -1,4 +1,4 @@
-//! Performs one remedy. It obeys: which remedy, and whether it may be performed, was decided before.
+//! Performs one remedy. It decides nothing: which remedy, and whether it may be performed, is in the plan.
 
 use futures::future::BoxFuture;
 use palyra_background::TickFailure;
@@ -63,10 +63,7 @@ pub(super) async fn perform(
 }
 
 /// Returns the run of an incident: its subject, or the run of the approval that is its subject.
-async fn run_of(
-    ports: &HealingPorts,
-    key: &IncidentKey,
-) -> Result<Option<(SessionRef, RunId)>, TickFailure> {
+async fn run_of(ports: &HealingPorts, key: &IncidentKey) -> Result<Option<(SessionRef, RunId)>, TickFailure> {
     let subject = key.subject;
     let is_of_approval = key.cause.domain() == palyra_healing::HealingDomain::Approvals;
     let found = ports.families.query(move |rows, log| {

@@ -69,10 +69,16 @@ pub struct HealingPorts {
     pub entropy: Arc<dyn Entropy>,
 }
 
-/// What the configuration says about self-healing.
-pub struct HealingSettings {
-    /// The modes in force.
-    pub modes: ConfiguredModes,
-    /// The spans, as they were at the start.
+/// What self-healing is given beside adapters.
+pub struct HealingParts {
+    /// Runs.
+    pub runs: Arc<dyn HealRuns>,
+    /// The background queue.
+    pub queue: BackgroundQueue,
+    /// Whether a person who may approve is reachable now.
+    pub reaches_approver: ReachesApprover,
+    /// The modes of the configuration in force.
+    pub configured: ConfiguredModes,
+    /// The spans by which it decides, as they were at the start.
     pub times: HealingTimes,
 }

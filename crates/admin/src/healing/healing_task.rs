@@ -22,7 +22,7 @@ use palyra_types::{BootTime, IncidentId, PrincipalId};
 use super::executor::perform;
 use super::healing_board::HealingBoard;
 use super::healing_ports::HealingPorts;
-use super::watchers::{LookResult, FactReader};
+use super::watchers::{FactReader, LookResult};
 
 /// Looks after a start for which the check of the whole journal is awaited, at most.
 const UNCHECKED_LOOKS_MAX: u32 = 10;

@@ -85,25 +85,18 @@ impl RunMarker {
         self.board.received.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Takes note that a model is asked.
-    pub fn begin_asking(&self) {
-        self.mark.is_asking.store(true, Ordering::Relaxed);
-    }
-
-    /// Takes note that none is.
-    pub fn end_asking(&self) {
-        self.mark.is_asking.store(false, Ordering::Relaxed);
+    /// Takes note of how many model requests and how many other effects of the run are at work.
+    pub fn show(&self, requests: usize, effects: usize) {
+        self.mark.is_asking.store(requests > 0, Ordering::Relaxed);
+        if effects == 0 {
+            self.mark.deadline_us.store(0, Ordering::Relaxed);
+        }
     }
 
     /// Takes note of an effect that may take so long.
     pub fn begin_effect(&self, deadline: Duration) {
         let deadline = u64::try_from(deadline.as_micros()).unwrap_or(u64::MAX);
         self.mark.deadline_us.fetch_max(deadline, Ordering::Relaxed);
-    }
-
-    /// Takes note that no effect with a deadline is at work.
-    pub fn end_effects(&self) {
-        self.mark.deadline_us.store(0, Ordering::Relaxed);
     }
 }
 
@@ -138,11 +131,11 @@ mod tests {
         let board = RunBoard::default();
         let [asking, other] = [1, 2].map(|number| RunId::from_parts(1, number));
         let markers = [board.begin(asking), board.begin(other)];
-        markers[0].begin_asking();
+        markers[0].show(1, 0);
         let before = board.activity(asking);
         markers[1].received();
         assert_ne!(board.activity(asking), before);
-        markers[0].end_asking();
+        markers[0].show(0, 0);
         let before = board.activity(asking);
         markers[1].received();
         assert_eq!(board.activity(asking), before);
@@ -157,7 +150,9 @@ mod tests {
         marker.begin_effect(Duration::from_secs(10));
         let deadline = || board.activity(run).and_then(|activity| activity.effect_deadline);
         assert_eq!(deadline(), Some(Duration::from_secs(60)));
-        marker.end_effects();
+        marker.show(1, 0);
+        assert_eq!(deadline(), Some(MODEL_SILENCE_MAX));
+        marker.show(0, 0);
         assert_eq!(deadline(), None);
     }
 }

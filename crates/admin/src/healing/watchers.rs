@@ -14,11 +14,11 @@ use palyra_ports::ProviderHealth;
 use palyra_ports::maintain_journal::{Integrity, JournalHealth};
 use palyra_ports::read_approvals::ApprovalQuery;
 use palyra_ports::read_records::RECORD_PAGE_ROWS_MAX;
-use palyra_types::{LogId, RunId, TapeSeq, Timestamp};
 use palyra_types::approval::ApprovalRecord;
 use palyra_types::model::ProviderName;
 use palyra_types::queued_task::{OrchestratorBackgroundTaskRecord, TaskKind, TaskStage};
 use palyra_types::run::{RunPhase, RunRecord};
+use palyra_types::{LogId, RunId, TapeSeq, Timestamp};
 
 use super::healing_ports::HealingPorts;
 
@@ -81,11 +81,7 @@ impl FactReader {
             RunPhase::Running => RunStanding::NotDriven,
         };
         let activity = activity.unwrap_or_default();
-        let marker = ProgressMarker {
-            entries: last.0.into(),
-            received: activity.received,
-            processor_us: 0,
-        };
+        let marker = ProgressMarker { entries: last.0.into(), received: activity.received, processor_us: 0 };
         let subject = IncidentSubject(run.to_bytes());
         RunFact { subject, standing, marker, effect_deadline: activity.effect_deadline }
     }

@@ -187,7 +187,7 @@ impl RunActor {
         state: AgentRunLoopState,
     ) -> Self {
         let stop = CancellationToken::new();
-        let marker = run_context.board.begin(state.machine.run());
+        let marker = run_context.hub.board.begin(state.machine.run());
         Self {
             marker,
             run_context,
@@ -615,13 +615,7 @@ impl RunActor {
 
     /// Shows self-healing what the run is at.
     fn mark_effects(&self) {
-        match self.model {
-            Some(_) => self.marker.begin_asking(),
-            None => self.marker.end_asking(),
-        }
-        if self.tools.is_empty() && self.pause.is_none() {
-            self.marker.end_effects();
-        }
+        self.marker.show(self.model.iter().count(), self.tools.len() + self.pause.iter().count());
     }
 
     fn set_time_limit(&mut self, now: palyra_types::Timestamp) {

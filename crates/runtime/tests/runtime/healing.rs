@@ -7,7 +7,8 @@ use palyra_admin::healing::{IncidentQuery, IncidentView, RemedyDue};
 use palyra_ports::ProviderHealth;
 use palyra_testkit::Script;
 use palyra_types::incident::{
-    HealingDomain, IncidentCause, IncidentResolution, IncidentStage, RemedyKind, RemedyOutcome, SelfHealingMode,
+    HealingDomain, IncidentCause, IncidentResolution, IncidentStage, RemedyKind, RemedyOutcome,
+    SelfHealingMode,
 };
 use palyra_types::run::{RunLifecycleState, RunPhase};
 
@@ -57,7 +58,10 @@ async fn a_run_whose_model_is_silent_is_cancelled_in_auto() {
     let [incident] = <[_; 1]>::try_from(incidents(&rig).await).unwrap();
     let record = &incident.record;
     assert_eq!((record.opened.cause, &incident.subject), (IncidentCause::RunNoProgress, &run.to_string()));
-    assert_eq!((record.stage, record.resolution), (IncidentStage::Resolved, Some(IncidentResolution::Remedied)));
+    assert_eq!(
+        (record.stage, record.resolution),
+        (IncidentStage::Resolved, Some(IncidentResolution::Remedied))
+    );
     assert_eq!(record.last_remedy, Some(RemedyKind::CancelRun));
     assert_eq!(record.last_outcome, Some(RemedyOutcome::Helped));
 }
@@ -99,7 +103,10 @@ async fn a_provider_that_is_left_alone_is_an_incident_until_it_answers() {
     pass(&rig, 3).await;
     let found = incidents(&rig).await;
     assert_eq!(found.len(), 1);
-    assert_eq!((found[0].record.opened.cause, &*found[0].subject), (IncidentCause::ProviderPaused, "scripted"));
+    assert_eq!(
+        (found[0].record.opened.cause, &*found[0].subject),
+        (IncidentCause::ProviderPaused, "scripted")
+    );
     assert_eq!(found[0].record.last_remedy, Some(RemedyKind::ReopenProvider));
     rig.model.set_health(ProviderHealth::Healthy);
     pass(&rig, 2).await;
