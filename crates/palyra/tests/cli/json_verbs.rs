@@ -18,13 +18,14 @@ use crate::snapshots::mask_word;
 const TASK_NEEDED: &str = "it takes a task of the queue";
 
 /// Verbs that are not run here, and why.
-const NOT_RUN: [(&str, &str); 7] = [
+const NOT_RUN: [(&str, &str); 8] = [
     ("budget go-on", "it takes a run that waits for a budget"),
     ("approve watch", "it does not end by itself"),
     ("admin tasks cancel", TASK_NEEDED),
     ("admin tasks run-now", TASK_NEEDED),
     ("admin tasks retry", TASK_NEEDED),
     ("admin tasks drop", TASK_NEEDED),
+    ("admin incidents show", "it takes an incident"),
     ("logs", "its lines are the daemon's log, which changes with every machine"),
 ];
 
@@ -374,6 +375,8 @@ fn admin(world: &mut World) {
     world.verb(&["admin", "agents", "archive", "reviewer"]);
     world.verb(&["admin", "tasks"]);
     world.verb(&["admin", "tasks", "list"]);
+    world.verb(&["admin", "incidents"]);
+    world.verb(&["admin", "incidents", "mode"]);
     world.home.palyra(&["runs", "bookmarks", "last", "first draft"]).expect(0);
     world.verb(&["runs", "bookmarks"]);
     world.verb(&["memory", "add", "likes tea"]);
