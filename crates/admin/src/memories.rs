@@ -8,6 +8,8 @@ mod absolute_dates;
 mod for_tools;
 mod past_runs;
 
+pub mod candidate_evidence;
+pub mod learned;
 pub mod memory_search;
 
 use std::path::PathBuf;

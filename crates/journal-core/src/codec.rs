@@ -17,6 +17,7 @@ mod client_tool_entries;
 mod reference_entries;
 mod effect_entries;
 mod job_entries;
+mod learning_entries;
 mod log_entries;
 mod memory_entries;
 mod model_entries;

@@ -39,6 +39,7 @@ pub use tool::{
 use crate::budget::BudgetEvent;
 use crate::component::ComponentEvent;
 use crate::job::JobEvent;
+use crate::learning::LearningEvent;
 use crate::memory::MemoryEvent;
 use crate::queued_task::TaskEvent;
 use crate::skill::SkillEvent;
@@ -69,6 +70,8 @@ pub enum JournalEvent {
     Vault(VaultEvent),
     /// Something is remembered or forgotten on behalf of the principal of the envelope.
     Memory(MemoryEvent),
+    /// Something was concluded from conversations of the principal of the envelope, or it was decided what becomes of it.
+    Learning(LearningEvent),
     /// A budget was set or removed, or something happened to one of its accounts.
     Budget(BudgetEvent),
     /// Something happened to a task of the background queue; whom it works for is in the envelope.
@@ -138,5 +141,5 @@ macro_rules! groups {
 groups!(JournalEvent: Log(LogEvent), Access(AccessEvent), Agent(AgentEvent), Session(SessionEvent));
 groups!(JournalEvent: Effect(EffectEvent), Policy(PolicyEvent), Skill(SkillEvent), Component(ComponentEvent));
 groups!(JournalEvent: Job(JobEvent), Vault(VaultEvent), Memory(MemoryEvent), Budget(BudgetEvent));
-groups!(JournalEvent: Task(TaskEvent), Tape(TapeEvent));
+groups!(JournalEvent: Task(TaskEvent), Tape(TapeEvent), Learning(LearningEvent));
 groups!(TapeEvent: Run(RunEvent), Model(ModelEvent), Tool(ToolEvent), Approval(ApprovalEvent));

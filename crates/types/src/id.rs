@@ -149,6 +149,10 @@ ulid_id!(
     MemoryId
 );
 ulid_id!(
+    /// Names one thing that was learned; unique together with its principal.
+    CandidateId
+);
+ulid_id!(
     /// Names one budget, from its making to its removal.
     BudgetId
 );

@@ -46,6 +46,7 @@ mod references;
 mod compactions;
 mod components;
 pub mod queued_tasks;
+mod learning;
 mod memories;
 mod policies;
 mod skills;
@@ -139,6 +140,7 @@ impl RandomAppends {
             }
         }
         memories::records(journal, &mut all).await;
+        learning::records(journal, &mut all).await;
         budgets::records(journal, &mut all).await;
         queued_tasks::records(journal, &mut all).await;
         compactions::records(journal, &self.sessions, &mut all).await;
@@ -176,7 +178,8 @@ impl RandomAppends {
     fn outside_sessions(&mut self) -> NewEntry {
         let token = TokenId::from_parts(1, self.below(4).into());
         let agent = AgentId::from_parts(1, self.below(4).into());
-        let event = match self.below(22) {
+        let event = match self.below(23) {
+            22 => JournalEvent::Learning(self.learning_event()),
             20 | 21 => JournalEvent::Task(self.task_event()),
             19 => JournalEvent::Budget(self.budget_event()),
             14 | 15 => JournalEvent::Memory(self.memory_event()),

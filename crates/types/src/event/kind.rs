@@ -10,6 +10,7 @@ use super::{
 use crate::budget::{AccountEvent, BudgetEvent};
 use crate::component::ComponentEvent;
 use crate::job::JobEvent;
+use crate::learning::LearningEvent;
 use crate::memory::MemoryEvent;
 use crate::queued_task::TaskEvent;
 use crate::skill::SkillEvent;
@@ -103,8 +104,8 @@ macro_rules! kinds {
             #[must_use]
             pub fn kind(&self) -> Option<EventKind> {
                 use JournalEvent::{
-                    Access, Agent, Budget, Component, Effect, Job, Log, Memory, Policy, Session, Skill, Tape,
-                    Task, Unknown, Vault,
+                    Access, Agent, Budget, Component, Effect, Job, Learning, Log, Memory, Policy, Session, Skill,
+                    Tape, Task, Unknown, Vault,
                 };
                 match self {
                     $($log_group($log_event) => Some(EventKind::$log),)*
@@ -198,6 +199,8 @@ kinds! {
         TaskRunNowRequested = 0x8135, "task_run_now_requested": Task(TaskEvent::RunNowRequested { .. }),
         TaskRetryRequested = 0x8136, "task_retry_requested": Task(TaskEvent::RetryRequested { .. }),
         TaskDropped = 0x8137, "task_dropped": Task(TaskEvent::Dropped { .. }),
+        LearningProposed = 0x8150, "learning_proposed": Learning(LearningEvent::Proposed(_)),
+        LearningChanged = 0x8151, "learning_changed": Learning(LearningEvent::Changed(_)),
     }
     tape {
         RunStarted = 0x0040, "run_started": Run(RunEvent::Started { .. }),
