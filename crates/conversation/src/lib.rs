@@ -8,7 +8,9 @@
 
 pub mod history;
 pub mod past_run;
+pub mod reflection;
 
+mod auxiliary_answer;
 mod compaction_handler;
 mod compaction_task;
 mod conversations;

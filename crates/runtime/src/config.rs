@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use palyra_admin::budgets::OverBudgetModel;
 use palyra_governance::PriceCatalogue;
+use palyra_learning::LearningRuntimeConfig;
 use palyra_types::run::RunLimits;
 
 pub use palyra_ports::read_tape::MAX_TAPE_ENTRIES_PER_RESPONSE;
@@ -26,6 +27,8 @@ pub struct GatewayRuntimeConfigSnapshot {
     pub time_zone: Arc<str>,
     /// Whether runs are given what is remembered for their person.
     pub recalls_memory: bool,
+    /// What is learned from conversations.
+    pub learning: LearningRuntimeConfig,
     /// What models cost; without it no model has a price.
     pub prices: Option<Arc<PriceCatalogue>>,
     /// Whether older runs of sessions are summed up without being asked.
@@ -52,6 +55,7 @@ impl Default for GatewayRuntimeConfigSnapshot {
             input_bytes_max: 512 * 1024,
             time_zone: "".into(),
             recalls_memory: false,
+            learning: LearningRuntimeConfig::disabled(),
             prices: None,
             compacts: false,
             over_budget: OverBudgetModel::Stops,

@@ -24,6 +24,7 @@ use palyra_admin::{AdminHandles, AdminViews, ErasureSubscriber, ShadowCounting};
 use palyra_background::queue::{BackgroundQueue, QueuePorts, spawn_background_queue_loop};
 use palyra_background::{BackgroundDriver, Drain, TickFailure};
 use palyra_conversation::CompactionHandler;
+use palyra_conversation::reflection::ReflectionHandler;
 use palyra_policy::{ToolCallPolicySnapshot, ToolPolicyRules};
 use tokio::sync::watch;
 
@@ -122,11 +123,11 @@ pub async fn start_with_policy(
     background.at_start("lost_requests", views.budgets.end_lost(&engine.runs.ports.zones)).await;
     let recovered = crate::recovery::take_up_open_runs(&ports, &sessions).await?;
     tracing::info!(runs = recovered, "open runs taken up");
-    let queue = spawn_tasks(&background, &engine, &sessions, &views);
     let tapes = TapeHandle::new(Arc::clone(&ports), hub.clone());
     let zones = Arc::clone(&engine.runs.ports.zones);
     let memories =
         MemoriesHandle::new(admin_ports.for_memory(), Arc::clone(&views.memories), Arc::clone(&zones));
+    let queue = spawn_tasks(&background, &engine, &sessions, &memories);
     let policy = PolicyHandle::new(Arc::clone(&admin_ports), &views);
     let stopper = run_canceller(&ports, &sessions, &tapes);
     let subscribers: Vec<Arc<dyn ErasureSubscriber>> = vec![
@@ -173,7 +174,7 @@ fn spawn_tasks(
     background: &BackgroundDriver,
     engine: &Arc<Engine>,
     sessions: &SessionsHandle,
-    views: &AdminViews,
+    memories: &MemoriesHandle,
 ) -> BackgroundQueue {
     let ports = &engine.ports;
     let queue_ports = QueuePorts {
@@ -184,11 +185,16 @@ fn spawn_tasks(
         entropy: Arc::clone(&ports.entropy),
     };
     let compaction = Arc::new(CompactionHandler::new(engine.conversations.clone()));
-    let queue = spawn_background_queue_loop(background, queue_ports, vec![compaction]);
+    let config = engine.config.clone();
+    let learning = Arc::new(move || config.borrow().learning);
+    let conversation = engine.conversations.ports().clone();
+    let reflection = Arc::new(ReflectionHandler::new(conversation, memories.clone(), learning));
+    let queue = spawn_background_queue_loop(background, queue_ports, vec![compaction, reflection]);
     background.spawn(ApprovalExpiry::new(Arc::clone(engine), sessions.clone()));
     background.spawn(budget_waits(engine, sessions));
     background.spawn(engine.compaction_watch.task(engine.conversations.clone(), queue.clone()));
-    background.spawn(ShadowCounting::new(Arc::clone(&views.shadow)));
+    background.spawn(engine.reflection_watch.task(queue.clone(), Arc::clone(&ports.clock)));
+    background.spawn(ShadowCounting::new(Arc::clone(&engine.views.shadow)));
     queue
 }
 

@@ -12,7 +12,7 @@ use palyra_types::agent::AgentRecord;
 use palyra_types::client_tool::ClientToolOffer;
 use palyra_types::event::RunStarted;
 use palyra_types::model::{ModelRef, ResponseFormat};
-use palyra_types::recall::{RecallSetting, RecallSwitch, RecallSwitches};
+use palyra_types::recall::{RecallSetting, RecallSwitches};
 use palyra_types::run::{InputDelivery, RunLimits};
 use palyra_types::sampling::SamplingOptions;
 use palyra_types::skill::ActivatedSkill;
@@ -311,16 +311,14 @@ fn recall_setting(
     RecallSwitches { session: session.recall, channel, agent, configuration }.setting()
 }
 
-/// Adds what is remembered for the person of a run, with the labels of what it was learned from; nothing where an erasure comes
+/// Adds the learned preferences of the person of a run, and what is remembered, with the labels of what it was learned from; nothing where an erasure comes
 /// between.
 async fn recall(engine: &Engine, admitted: &mut AdmittedRun) {
     let RunSpec { session, started, .. } = &mut admitted.spec;
-    if started.recall.is_none_or(|setting| setting.switch == RecallSwitch::Off) {
-        return;
-    }
     let exclusion = &engine.conversations.ports().erasures;
     let Some(erasures) = exclusion.erasures() else { return };
-    let recalled = engine.views.memories.recalled(*session, started).await;
+    let learns = engine.config.borrow().learning.is_enabled;
+    let recalled = engine.views.memories.given(*session, started, learns).await;
     if recalled.is_empty() {
         return;
     }

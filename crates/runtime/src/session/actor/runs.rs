@@ -203,6 +203,9 @@ impl SessionActor {
                 if self.engine.config.borrow().compacts && loaded.history.may_need_summary() {
                     self.engine.compaction_watch.note(self.session, self.engine.ports.clock.boot());
                 }
+                if self.engine.config.borrow().learning.is_enabled {
+                    self.engine.reflection_watch.note(self.session, self.engine.ports.clock.wall());
+                }
                 self.begin_next();
             }
             Some(RunExit::NotAccepted) => {
