@@ -120,7 +120,13 @@ impl AttentionReader {
         let knows_folders = caller.actor.surface.profile().workspace_root == WorkspaceRootSource::Client;
         let folder = (knows_folders && !folder.is_empty()).then(|| PathBuf::from(folder));
         let state = &handlers.state;
-        Self { approvals: state.approvals.clone(), runs: state.runs.clone(), memories: state.admin.memories.clone(), caller, folder }
+        Self {
+            approvals: state.approvals.clone(),
+            runs: state.runs.clone(),
+            memories: state.admin.memories.clone(),
+            caller,
+            folder,
+        }
     }
 
     async fn list(&self) -> Result<v1::ListAttentionResponse, ApiError> {
@@ -214,7 +220,11 @@ fn review(record: &CandidateRecord) -> v1::AttentionItem {
         run_id: first.map(|cited| cited.run.to_string()).unwrap_or_default(),
         session_id: record.session.map(|session| session.to_string()).unwrap_or_default(),
         candidate_id: record.proposed.candidate.to_string(),
-        about: if record.proposed.kind == CandidateKind::Procedure { "a procedure".to_owned() } else { about },
+        about: if record.proposed.kind == CandidateKind::Procedure {
+            "a procedure".to_owned()
+        } else {
+            about
+        },
         since: translate::timestamp(record.updated),
         ..Default::default()
     }

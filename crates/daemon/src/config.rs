@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use palyra_journal::PayloadSealing;
+use palyra_learning::{FULL_CONFIDENCE_BPS, LearningRuntimeConfig};
 use palyra_ports::EmbeddingModelName;
 use palyra_types::run::RunLimits;
 
@@ -204,6 +205,20 @@ impl Config {
     #[must_use]
     pub fn compacts(&self) -> bool {
         !matches!(self.values.get("compaction.automatic"), Some((ConfigValue::Bool(false), _)))
+    }
+
+    /// Returns what is learned from conversations.
+    #[must_use]
+    pub fn learning(&self) -> LearningRuntimeConfig {
+        let bps = |key| u32::try_from(self.integer(key)).unwrap_or(FULL_CONFIDENCE_BPS);
+        LearningRuntimeConfig {
+            is_enabled: !matches!(self.values.get("learning.enabled"), Some((ConfigValue::Bool(false), _))),
+            sampling_bps: bps("learning.sampling_bps"),
+            fact_auto_write_threshold_bps: bps("learning.fact_threshold_bps"),
+            preference_auto_write_threshold_bps: bps("learning.preference_threshold_bps"),
+            procedure_auto_write_threshold_bps: None,
+            review_threshold_bps: bps("learning.review_threshold_bps"),
+        }
     }
 
     /// Returns the default model; empty when none is named.

@@ -5,11 +5,12 @@
 
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use palyra_explain::{
-    branch_at_entry, completed_command, explained_call, is_like_id, known_command, plain_words,
-};
 use palyra_screen_text::shell_word;
 use palyra_types::spelling::{is_alike, is_swapped};
+
+use crate::typed_commands::{
+    branch_at_entry, completed_command, explained_call, is_like_id, known_command, plain_words,
+};
 
 /// Verbs that only show something, or ask again before they do more.
 const SAFE_VERBS: [&str; 36] = [
@@ -28,7 +29,7 @@ const QUESTION_WORDS_MIN: usize = 3;
 
 /// The position of the word that no verb has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum UnknownWord {
+pub enum UnknownWord {
     /// The first one, which can also be a question.
     First,
     /// One behind a verb, or an option.
@@ -37,7 +38,7 @@ pub(super) enum UnknownWord {
 
 /// Replaces the suggestions of an error about a verb or an option that does not exist. `typed` begins with the first
 /// word that is not an option of every verb.
-pub(super) fn with_tip(mut error: clap::Error, typed: &[String], unknown: UnknownWord) -> clap::Error {
+pub fn with_tip(mut error: clap::Error, typed: &[String], unknown: UnknownWord) -> clap::Error {
     let only = match error.kind() {
         ErrorKind::InvalidSubcommand | ErrorKind::UnknownArgument => None,
         ErrorKind::MissingRequiredArgument => Some(completed_command(typed)),
@@ -205,6 +206,3 @@ fn suggested(error: &clap::Error, kind: ContextKind) -> Vec<String> {
         _ => Vec::new(),
     }
 }
-
-#[cfg(test)]
-mod tests;

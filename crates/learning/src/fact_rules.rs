@@ -13,16 +13,26 @@ const WEAK_BPS: u32 = 7_000;
 
 /// Beginnings of facts about oneself.
 const ABOUT_ONESELF: &[&str] = &[
-    "i live in ", "i live at ", "i live near ", "i work at ", "i work for ", "i work in ", "i drive a ", "i drive an ",
-    "i was born in ", "i come from ", "i grew up in ", "we live in ",
+    "i live in ",
+    "i live at ",
+    "i live near ",
+    "i work at ",
+    "i work for ",
+    "i work in ",
+    "i drive a ",
+    "i drive an ",
+    "i was born in ",
+    "i come from ",
+    "i grew up in ",
+    "we live in ",
 ];
 /// Where something is used that is used everywhere.
 const EVERYWHERE: &[&str] = &["for everything", "at work", "at home", "everywhere", "in all "];
 const VERBS: &[&str] = &["is", "are", "starts", "start", "runs", "run", "goes", "go", "ends"];
 /// Words that a statement begins with.
 const SUBJECTS: &[&str] = &[
-    "i", "i'm", "i've", "we", "we're", "my", "our", "the", "a", "an", "he", "she", "they", "his", "her", "their", "there",
-    "all", "every", "no",
+    "i", "i'm", "i've", "we", "we're", "my", "our", "the", "a", "an", "he", "she", "they", "his", "her",
+    "their", "there", "all", "every", "no",
 ];
 const OWNED_WORDS_MAX: usize = 6;
 
@@ -34,7 +44,10 @@ pub(crate) fn fact_in<'a>(sentence: &OwnSentence<'a>) -> Option<FoundStatement<'
         let strength = strength_of(clause);
         if let Some(strength) = strength {
             let strength_bps = if view.is_to_be_kept { ASKED_TO_KEEP_BPS } else { strength };
-            return Some(FoundStatement { text: trimmed(&view.text[from..from + clause.len()]), strength_bps });
+            return Some(FoundStatement {
+                text: trimmed(&view.text[from..from + clause.len()]),
+                strength_bps,
+            });
         }
         from += clause.len() + ", ".len();
     }
@@ -100,10 +113,11 @@ fn is_own_thing(clause: &str) -> bool {
     false
 }
 
-/// Returns a statement that the person asked to keep, whatever its form.
+/// Returns a statement that the person asked to keep, in any form.
 fn kept_statement<'a>(view: &StatementView<'a>) -> Option<FoundStatement<'a>> {
     let end = view.lower.find(", ").unwrap_or(view.lower.len());
-    let (text, lower) = (&view.text[..end], &view.lower[..end]);
+    let text = &view.text[..end];
+    let lower = &view.lower[..end];
     let first = first_word(lower);
     let begins_statement = SUBJECTS.contains(&first);
     let says_something = words_of(lower).filter(|word| !EMPTY_WORDS.contains(word)).count() >= 2;

@@ -1,6 +1,6 @@
 //! Candidates in finished runs: what rules find, and what a model found whose citations were checked.
 //!
-//! What a rule finds stands by itself. A claim of a model about the same sentence adds nothing to it; a claim about another
+//! A candidate of a rule needs no model. A claim of a model about the same sentence adds nothing to it; a claim about another
 //! sentence of the person is a candidate that is less sure, with the labels of all that the model may have read.
 
 use palyra_types::learning::{CANDIDATE_EVIDENCE_MAX, CandidateAuthor, CandidateKind, CitedEntry};
@@ -9,13 +9,13 @@ use palyra_types::tool::Taints;
 use palyra_types::{Content, Timestamp};
 
 use crate::confidence::SupportingEvidence;
-use crate::known_candidates::says_the_same;
 use crate::model_answer::ReadAnswer;
 use crate::procedures::{RepeatedSequence, RunSequences};
 use crate::reflected_run::ReflectedRun;
 use crate::rule_extraction::{statements_of, typed_entries};
 use crate::sensitive_text::is_sensitive;
 use crate::skill_draft::skill_draft;
+use crate::statement_words::says_the_same;
 
 /// How sure a claim of a model is which no rule finds.
 const CLAIMED_BPS: u32 = 6_000;
@@ -78,9 +78,9 @@ fn support(at: CitedEntry, time: Timestamp, strength_bps: u32) -> SupportingEvid
 
 /// Adds a candidate, or its evidence to one that says the same. The newest words stay.
 fn add(found: &mut Vec<FoundCandidate>, new: FoundCandidate) {
-    let same = found.iter_mut().find(|known| {
-        known.kind == new.kind && says_the_same(known.text.expose(), new.text.expose())
-    });
+    let same = found
+        .iter_mut()
+        .find(|known| known.kind == new.kind && says_the_same(known.text.expose(), new.text.expose()));
     let Some(known) = same else { return found.push(new) };
     let mut evidence = new.evidence;
     evidence.extend(known.evidence.iter().copied());
@@ -89,7 +89,9 @@ fn add(found: &mut Vec<FoundCandidate>, new: FoundCandidate) {
     known.supporting.extend(new.supporting);
     known.is_sensitive |= new.is_sensitive;
     known.taints = known.taints.with(new.taints);
-    (known.text, known.via, known.evidence) = (new.text, new.via, evidence);
+    known.text = new.text;
+    known.via = new.via;
+    known.evidence = evidence;
 }
 
 fn add_claims(found: &mut Vec<FoundCandidate>, runs: &[ReflectedRun], reading: ModelReading<'_>) {
@@ -122,7 +124,8 @@ fn add_claims(found: &mut Vec<FoundCandidate>, runs: &[ReflectedRun], reading: M
 }
 
 fn overlaps(text: &str, quote: &str) -> bool {
-    let (text, quote) = (text.to_lowercase(), quote.to_lowercase());
+    let text = text.to_lowercase();
+    let quote = quote.to_lowercase();
     text.contains(&quote) || quote.contains(&text)
 }
 
@@ -143,7 +146,8 @@ fn procedure(sequence: &RepeatedSequence<'_>, runs: &[ReflectedRun]) -> Option<F
         Some(support(*at, time, REPEATED_BPS))
     });
     let supporting = supporting.collect();
-    let taints = evidence.iter().filter_map(|at| run_of(*at)).fold(Taints::NONE, |all, run| all.with(run.taints));
+    let taints =
+        evidence.iter().filter_map(|at| run_of(*at)).fold(Taints::NONE, |all, run| all.with(run.taints));
     let draft = skill_draft(sequence);
     Some(FoundCandidate {
         kind: CandidateKind::Procedure,

@@ -14,6 +14,7 @@ mod reflected_run;
 mod own_words;
 mod word_lists;
 mod sentence_rules;
+mod statement_words;
 mod fact_rules;
 mod preference_rules;
 mod sensitive_text;
@@ -35,7 +36,8 @@ mod find_candidates;
 
 pub use confidence::{FULL_CONFIDENCE_BPS, SupportingEvidence, confidence_bps};
 pub use find_candidates::{FoundCandidate, ModelReading, find_candidates};
-pub use known_candidates::{KnownCandidate, NextStep, next_step, says_the_same};
+pub use known_candidates::{KnownCandidate, NextStep, next_step};
+pub use statement_words::says_the_same;
 pub use learning_config::LearningRuntimeConfig;
 pub use lifecycle::{ReviewAct, WrongState, state_after};
 pub use model_answer::{AnswerFault, CitationFault, ReadAnswer, read_answer};

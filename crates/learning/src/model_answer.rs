@@ -7,9 +7,9 @@ use palyra_types::Timestamp;
 use palyra_types::learning::{CandidateKind, CitedEntry};
 use serde::Deserialize;
 
-use crate::known_candidates::is_negated;
 use crate::model_request::{NumberedEntry, ReflectionRequest};
 use crate::sentence_rules::words_of;
+use crate::statement_words::is_negated;
 
 /// Candidates of an answer, at most.
 const CANDIDATES_MAX: usize = 16;
@@ -22,8 +22,9 @@ const STEM_LETTERS: usize = 5;
 const CLAIM_LETTERS_MIN: usize = 4;
 /// Words that a claim may add.
 const FREE_WORDS: &[&str] = &[
-    "person", "user", "prefers", "prefer", "wants", "want", "likes", "like", "should", "their", "they", "them", "always",
-    "that", "this", "with", "from", "answers", "when", "have", "uses", "lives", "works", "named", "called", "asks",
+    "person", "user", "prefers", "prefer", "wants", "want", "likes", "like", "should", "their", "they",
+    "them", "always", "that", "this", "with", "from", "answers", "when", "have", "uses", "lives", "works",
+    "named", "called", "asks",
 ];
 
 /// Why an answer is not read.
@@ -188,12 +189,15 @@ fn is_supported(text: &str, citations: &[CheckedCitation]) -> bool {
     let cited: Vec<String> =
         citations.iter().flat_map(|citation| words_of(&citation.quote)).map(str::to_lowercase).collect();
     let words: Vec<String> = words_of(text).map(str::to_lowercase).collect();
-    let is_cited = |word: &String| cited.iter().any(|known| stem(known) == stem(word));
-    let claims = |word: &&String| {
-        let is_number = word.contains(|letter: char| letter.is_ascii_digit());
-        (word.chars().count() >= CLAIM_LETTERS_MIN || is_number) && !FREE_WORDS.contains(&word.as_str())
-    };
-    words.iter().filter(claims).all(is_cited) && is_negated(&words) == is_negated(&cited)
+    let stems: Vec<String> = cited.iter().map(|word| stem(word)).collect();
+    let all_cited =
+        words.iter().filter(|word| claims_something(word)).all(|word| stems.contains(&stem(word)));
+    all_cited && is_negated(&words) == is_negated(&cited)
+}
+
+fn claims_something(word: &str) -> bool {
+    let is_number = word.contains(|letter: char| letter.is_ascii_digit());
+    (word.chars().count() >= CLAIM_LETTERS_MIN || is_number) && !FREE_WORDS.contains(&word)
 }
 
 fn stem(word: &str) -> String {

@@ -1,6 +1,6 @@
 //! What a model is asked for: candidates in a conversation, with citations.
 //!
-//! Results of tools, pages, files and words of other people are not shown to it: they are no evidence.
+//! Results of tools, pages, files and words of other people are not shown to it: they are not evidence.
 
 use std::fmt::Write;
 
@@ -58,8 +58,8 @@ impl ReflectionRequest {
     }
 }
 
-/// Makes a request about finished runs, the oldest run first; `None` where no principal typed anything. What does not fit is
-/// left out from the beginning.
+/// Makes a request about finished runs, the oldest run first; `None` where no principal typed anything. The oldest
+/// entries are left out where there is too little room.
 #[must_use]
 pub fn reflection_request(runs: &[ReflectedRun]) -> Option<ReflectionRequest> {
     let all = runs.iter().flat_map(|run| run.entries.iter().map(move |entry| (run, entry)));

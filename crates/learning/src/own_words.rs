@@ -1,6 +1,6 @@
 //! The sentences of a message that are its author's own: without quotations, code, forwarded texts and material to work on.
 //!
-//! Invariant: a sentence that is returned is a part of the message, character by character. What may be quoted is left out.
+//! Invariant: a sentence that is returned is a part of the message, character by character. A text that may be quoted is left out.
 
 use crate::word_lists::{FICTION, MATERIAL_COLON_KEEPS, REPORTS};
 
@@ -112,8 +112,8 @@ fn closing_mark(line: &str, at: usize, letter: char) -> Option<char> {
 fn end_of_quotation(line: &str, from: usize, close: char) -> Option<usize> {
     let mut letters = line[from..].char_indices().peekable();
     while let Some((at, letter)) = letters.next() {
-        let is_within_word = matches!(letter, '\'' | '’')
-            && letters.peek().is_some_and(|(_, next)| next.is_alphanumeric());
+        let is_within_word =
+            matches!(letter, '\'' | '’') && letters.peek().is_some_and(|(_, next)| next.is_alphanumeric());
         if letter == close && !is_within_word {
             return Some(from + at + letter.len_utf8());
         }

@@ -4,7 +4,9 @@
 //! at hand.
 
 use crate::own_words::OwnSentence;
-use crate::sentence_rules::{FoundStatement, StatementView, first_word, statement_view, without_leads, words_of};
+use crate::sentence_rules::{
+    FoundStatement, StatementView, first_word, statement_view, without_leads, words_of,
+};
 use crate::word_lists::{EMPTY_WORDS, LASTING_MARKS, NOT_A_HABIT, NOT_A_VERB, POINTERS};
 
 const INSTRUCTED_BPS: u32 = 9_400;
@@ -15,7 +17,13 @@ const LIKED_BPS: u32 = 9_200;
 const PREFERRING: &[&str] =
     &["i prefer ", "i'd prefer ", "i would prefer ", "i'd rather ", "i would rather ", "my preference is "];
 const LIKING: &[&str] = &[
-    "i like ", "i love ", "i hate ", "i dislike ", "i don't like ", "i do not like ", "i can't stand ", "i really like ",
+    "i like ",
+    "i love ",
+    "i hate ",
+    "i dislike ",
+    "i don't like ",
+    "i do not like ",
+    "i really like ",
     "i really hate ",
 ];
 const WANTING: &[&str] = &["i want ", "i don't want ", "i do not want ", "i need "];
@@ -24,12 +32,20 @@ const ASKING: &[&str] = &["can you ", "could you ", "would you ", "will you "];
 const MARKS_ANYWHERE: &[&str] = &["from now on", "from here on", "going forward", "any more", "anymore"];
 /// Marks before an instruction.
 const MARKS_BEFORE: &[&str] = &[
-    "from now on", "from here on", "going forward", "in the future", "in future", "by default", "as a rule", "always",
+    "from now on",
+    "from here on",
+    "going forward",
+    "in the future",
+    "in future",
+    "by default",
+    "as a rule",
+    "always",
 ];
 /// Marks of a rule about things of a kind.
 const OF_EACH: &[&str] = &[" in everything you ", " in every ", " on every ", " for every ", " in all "];
 /// Beginnings that point at the thing at hand.
-const AT_HAND: &[&str] = &["the", "this", "your", "it", "these", "those", "what", "how", "one", "both", "neither"];
+const AT_HAND: &[&str] =
+    &["the", "this", "your", "it", "these", "those", "what", "how", "one", "both", "neither"];
 const PREFIX_WORDS_MAX: usize = 6;
 
 /// Returns the preference that a sentence states.
@@ -70,25 +86,28 @@ fn lasts(lower: &str) -> bool {
 
 fn liking(view: &StatementView<'_>) -> Option<u32> {
     let lower = &view.lower;
-    let object = |begins: &[&str]| {
-        begins.iter().find_map(|begin| {
-            let at = lower.find(begin)?;
-            let before = &lower[..at];
-            let is_circumstance = matches!(first_word(before), "for" | "in" | "on" | "when" | "with")
-                && words_of(before).count() <= PREFIX_WORDS_MAX;
-            (at == 0 || is_circumstance).then(|| &lower[at + begin.len()..])
-        })
-    };
-    let is_of_a_kind = |object: &str| lasts(lower) || !AT_HAND.contains(&first_word(object));
-    if let Some(object) = object(PREFERRING) {
-        return is_of_a_kind(object).then_some(PREFERRED_BPS);
+    if let Some(object) = object_of(lower, PREFERRING) {
+        let is_of_a_kind = lasts(lower) || !AT_HAND.contains(&first_word(object));
+        return is_of_a_kind.then_some(PREFERRED_BPS);
     }
-    if let Some(object) = object(LIKING) {
-        return (is_of_a_kind(object) && first_word(object) != "that").then_some(LIKED_BPS);
+    if let Some(object) = object_of(lower, LIKING) {
+        let is_of_a_kind = lasts(lower) || !AT_HAND.contains(&first_word(object));
+        return (is_of_a_kind && first_word(object) != "that").then_some(LIKED_BPS);
     }
-    let wanted = object(WANTING)?;
+    let wanted = object_of(lower, WANTING)?;
     let is_rule = lasts(lower) || wanted.contains(" every ");
     is_rule.then_some(PREFERRED_BPS)
+}
+
+/// Returns what follows one of these beginnings, which are at the beginning or behind a circumstance.
+fn object_of<'a>(lower: &'a str, begins: &[&str]) -> Option<&'a str> {
+    begins.iter().find_map(|begin| {
+        let at = lower.find(begin)?;
+        let before = &lower[..at];
+        let is_circumstance = matches!(first_word(before), "for" | "in" | "on" | "when" | "with")
+            && words_of(before).count() <= PREFIX_WORDS_MAX;
+        (at == 0 || is_circumstance).then(|| &lower[at + begin.len()..])
+    })
 }
 
 fn habit(lower: &str) -> Option<u32> {
@@ -138,8 +157,9 @@ fn instruction(lower: &str) -> Option<u32> {
     }
     let end = lower.trim_end_matches(|letter: char| !letter.is_alphanumeric());
     let end = end.strip_suffix(" please").unwrap_or(end);
-    let ends_with_mark =
-        ["always", "every time", "each time", "in future", "in the future", "by default"].iter().any(|mark| end.ends_with(mark));
+    let ends_with_mark = ["always", "every time", "each time", "in future", "in the future", "by default"]
+        .iter()
+        .any(|mark| end.ends_with(mark));
     let has_mark = ends_with_mark || MARKS_ANYWHERE.iter().any(|mark| lower.contains(mark));
     let is_of_each = OF_EACH.iter().any(|mark| lower.contains(mark)) && lower.contains(" you ");
     (begins_instruction(lower) && (has_mark || is_of_each)).then_some(INSTRUCTED_BPS)

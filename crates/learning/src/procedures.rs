@@ -47,8 +47,8 @@ impl<'a> RunSequences<'a> {
     }
 
     /// Returns each sequence of a length with its latest occurrence in each run, in the order of the runs.
-    fn windows(&'a self, length: usize) -> BTreeMap<Vec<StepKey>, Occurrences<'a>> {
-        let mut windows: BTreeMap<Vec<StepKey>, Occurrences<'a>> = BTreeMap::new();
+    fn windows(&'a self, length: usize) -> BTreeMap<Vec<StepKey>, RunOccurrences<'a>> {
+        let mut windows: BTreeMap<Vec<StepKey>, RunOccurrences<'a>> = BTreeMap::new();
         for (at, (run, sequences)) in self.runs.iter().enumerate() {
             for steps in sequences.iter().flat_map(|sequence| sequence.windows(length)) {
                 let keys = steps.iter().map(|step| step.key.clone()).collect();
@@ -60,4 +60,4 @@ impl<'a> RunSequences<'a> {
 }
 
 /// Occurrences of a sequence by the place of their run.
-type Occurrences<'a> = BTreeMap<usize, (RunId, &'a [ProcedureStep<'a>])>;
+type RunOccurrences<'a> = BTreeMap<usize, (RunId, &'a [ProcedureStep<'a>])>;

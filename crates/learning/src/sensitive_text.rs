@@ -35,7 +35,9 @@ mod tests {
         for text in ["my password is x", "The IBAN is AT1", "pay to 1234 5678 9012 3456", "an API key"] {
             assert!(is_sensitive(text), "{text}");
         }
-        for text in ["I prefer tea", "call 555-0199", "on 2026-11-29 at 16:20", "rooms 1, 2, 3, 4, 5, 6, 7, 8, 9, 10"] {
+        for text in
+            ["I prefer tea", "call 555-0199", "on 2026-11-29 at 16:20", "rooms 1, 2, 3, 4, 5, 6, 7, 8, 9, 10"]
+        {
             assert!(!is_sensitive(text), "{text}");
         }
     }

@@ -24,11 +24,40 @@ pub(crate) struct StatementView<'a> {
 
 /// Words before a statement that belong to none.
 const LEADS: &[&str] = &[
-    "please ", "yes, ", "no, ", "ok, ", "okay, ", "also, ", "also ", "and ", "so ", "but ", "by the way, ", "btw ",
-    "btw, ", "for your notes: ", "for your notes, ", "for the record, ", "for the record: ", "fyi ", "fyi, ",
-    "fyi: ", "remember that ", "remember: ", "please remember: ", "please remember that ", "remember, ",
-    "keep in mind that ", "keep in mind: ", "note that ", "because ", "since ", "well, ", "sorry, ",
-    "for future reference, ", "for future reference: ",
+    "please ",
+    "yes, ",
+    "no, ",
+    "ok, ",
+    "okay, ",
+    "also, ",
+    "also ",
+    "and ",
+    "so ",
+    "but ",
+    "by the way, ",
+    "btw ",
+    "btw, ",
+    "for your notes: ",
+    "for your notes, ",
+    "for the record, ",
+    "for the record: ",
+    "fyi ",
+    "fyi, ",
+    "fyi: ",
+    "remember that ",
+    "remember: ",
+    "please remember: ",
+    "please remember that ",
+    "remember, ",
+    "keep in mind that ",
+    "keep in mind: ",
+    "note that ",
+    "because ",
+    "since ",
+    "well, ",
+    "sorry, ",
+    "for future reference, ",
+    "for future reference: ",
 ];
 
 /// Returns the statement in a sentence, if it states anything for certain and for longer than this moment.
@@ -58,7 +87,10 @@ pub(crate) fn without_leads(mut text: &str) -> &str {
 
 /// Returns the first word.
 pub(crate) fn first_word(lower: &str) -> &str {
-    lower.split(|letter: char| letter.is_whitespace() || matches!(letter, ',' | ':')).next().unwrap_or_default()
+    lower
+        .split(|letter: char| letter.is_whitespace() || matches!(letter, ',' | ':'))
+        .next()
+        .unwrap_or_default()
 }
 
 /// Returns the words, without marks around them.

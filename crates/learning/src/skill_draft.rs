@@ -36,7 +36,11 @@ pub(crate) fn skill_draft(sequence: &RepeatedSequence<'_>) -> String {
 }
 
 fn tool_name(tool: &str) -> String {
-    visible(tool).chars().filter(|letter| !matches!(letter, '"' | '\\' | ' ' | ',')).take(TOOL_CHARS_MAX).collect()
+    visible(tool)
+        .chars()
+        .filter(|letter| !matches!(letter, '"' | '\\' | ' ' | ','))
+        .take(TOOL_CHARS_MAX)
+        .collect()
 }
 
 /// Replaces what would end a code span or a line.

@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use palyra_admin::AdminViews;
 use palyra_background::Drain;
-use palyra_conversation::reflection::ReflectionWatch;
 use palyra_conversation::{CompactionWatch, ConversationsHandle};
 use tokio::sync::watch;
 
@@ -26,8 +25,6 @@ pub(crate) struct Engine {
     pub(crate) conversations: ConversationsHandle,
     /// The sessions whose runs ended lately.
     pub(crate) compaction_watch: CompactionWatch,
-    /// The sessions whose runs were completed and are to be learned from.
-    pub(crate) reflection_watch: ReflectionWatch,
     pub(crate) hub: TapeHub,
     pub(crate) drain: Drain,
     pub(crate) config: watch::Receiver<Arc<GatewayRuntimeConfigSnapshot>>,
@@ -42,7 +39,6 @@ impl Engine {
             views: runs.views.clone(),
             conversations: runs.ports.conversations.clone(),
             compaction_watch: CompactionWatch::default(),
-            reflection_watch: ReflectionWatch::default(),
             hub: runs.hub.clone(),
             drain: runs.drain.clone(),
             config: runs.ports.config.clone(),

@@ -23,8 +23,7 @@ use palyra_admin::vault::VaultHandle;
 use palyra_admin::{AdminHandles, AdminViews, ErasureSubscriber, ShadowCounting};
 use palyra_background::queue::{BackgroundQueue, QueuePorts, spawn_background_queue_loop};
 use palyra_background::{BackgroundDriver, Drain, TickFailure};
-use palyra_conversation::CompactionHandler;
-use palyra_conversation::reflection::ReflectionHandler;
+use palyra_conversation::{CompactionHandler, LearningConfigNow, ReflectionHandler};
 use palyra_policy::{ToolCallPolicySnapshot, ToolPolicyRules};
 use tokio::sync::watch;
 
@@ -186,14 +185,14 @@ fn spawn_tasks(
     };
     let compaction = Arc::new(CompactionHandler::new(engine.conversations.clone()));
     let config = engine.config.clone();
-    let learning = Arc::new(move || config.borrow().learning);
-    let conversation = engine.conversations.ports().clone();
-    let reflection = Arc::new(ReflectionHandler::new(conversation, memories.clone(), learning));
+    let learning: LearningConfigNow = Arc::new(move || config.borrow().learning);
+    let reflection =
+        Arc::new(ReflectionHandler::new(&engine.conversations, memories.clone(), Arc::clone(&learning)));
     let queue = spawn_background_queue_loop(background, queue_ports, vec![compaction, reflection]);
     background.spawn(ApprovalExpiry::new(Arc::clone(engine), sessions.clone()));
     background.spawn(budget_waits(engine, sessions));
     background.spawn(engine.compaction_watch.task(engine.conversations.clone(), queue.clone()));
-    background.spawn(engine.reflection_watch.task(queue.clone(), Arc::clone(&ports.clock)));
+    background.spawn(engine.conversations.completed().task(queue.clone(), learning));
     background.spawn(ShadowCounting::new(Arc::clone(&engine.views.shadow)));
     queue
 }

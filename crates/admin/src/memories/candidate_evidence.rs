@@ -59,7 +59,9 @@ pub fn request_diff(candidate: &CandidateRecord) -> Vec<String> {
     let text = candidate.proposed.text.expose();
     let lines = match candidate.proposed.kind {
         CandidateKind::Preference => shown_preference(text),
-        CandidateKind::Fact => format!("An item of memory, where recall is on and it fits the input:\n{text}"),
+        CandidateKind::Fact => {
+            format!("An item of memory, where recall is on and it fits the input:\n{text}")
+        }
         CandidateKind::Procedure => return Vec::new(),
     };
     let sign = if candidate.state.is_in_use() { '-' } else { '+' };

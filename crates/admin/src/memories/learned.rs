@@ -1,19 +1,19 @@
 //! What was learned from conversations of a principal: proposing it, applying it, and what a person decides about it.
 //!
-//! Owns how a candidate becomes an item of memory and how that is taken back. What is a candidate, how sure it is and which state
-//! follows is decided by the crate `learning`. Invariant: a candidate and its item are recorded in one append.
+//! Owns how a candidate becomes an item of memory and how that is taken back. The crate `learning` decides which candidates there are, how sure they are, and which state
+//! follows. Invariant: a candidate and its item are recorded in one append.
 
 use palyra_journal_core::families::learning_candidates;
 use palyra_journal_core::family::QueryFamilies;
 use palyra_learning::{
-    CandidateStanding, FoundCandidate, KnownCandidate, LearningRuntimeConfig, NextStep, decide_standing, next_step,
-    says_the_same, state_after,
+    CandidateStanding, FoundCandidate, KnownCandidate, LearningRuntimeConfig, NextStep, decide_standing,
+    next_step, says_the_same, state_after,
 };
 use palyra_ports::{AppendClass, NewEntry};
 use palyra_types::event::JournalEvent;
 use palyra_types::learning::{
-    CANDIDATE_TEXT_BYTES_MAX, CandidateChanged, CandidateKind, CandidateProposed, CandidateRecord, CandidateState,
-    CitedEntry, LearningEvent,
+    CANDIDATE_TEXT_BYTES_MAX, CandidateChanged, CandidateKind, CandidateProposed, CandidateRecord,
+    CandidateState, CitedEntry, LearningEvent,
 };
 use palyra_types::memory::{
     ForgetCause, MemoryAuthor, MemoryEvent, MemoryRecord, MemorySaved, MemoryScope, MemorySource,
@@ -121,7 +121,7 @@ impl MemoriesHandle {
         self.own_candidate(principal, review.candidate).await
     }
 
-    /// Records what was found in runs of a session, and applies what is sure enough. What is known already is not recorded again.
+    /// Records what was found in runs of a session, and applies what is sure enough. Nothing is recorded twice.
     ///
     /// # Errors
     /// [`AdminError::Append`]; [`AdminError::Read`].
@@ -228,7 +228,8 @@ impl MemoriesHandle {
             author: MemoryAuthor::Person,
             via: proposed.via,
             session: entries.session,
-            source: source.map(|CitedEntry { run, tape_seq }| MemorySource { run: *run, tape_seq: *tape_seq }),
+            source: source
+                .map(|CitedEntry { run, tape_seq }| MemorySource { run: *run, tape_seq: *tape_seq }),
             taints: proposed.taints,
         };
         let item = self.checked(&writer, &text.into(), MemoryScope::Principal, None, replaced)?;
@@ -316,7 +317,8 @@ impl MemoriesHandle {
 
 fn superseded(candidate: CandidateId) -> JournalEvent {
     let state = CandidateState::Superseded;
-    LearningEvent::Changed(CandidateChanged { candidate, state, memory: None, text: Redacted::default() }).into()
+    LearningEvent::Changed(CandidateChanged { candidate, state, memory: None, text: Redacted::default() })
+        .into()
 }
 
 fn known_candidate(record: &CandidateRecord) -> KnownCandidate {

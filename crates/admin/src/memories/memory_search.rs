@@ -36,6 +36,21 @@ pub struct MemorySearch {
     holders: Mutex<BTreeSet<PrincipalId>>,
 }
 
+/// Whether a run is given learned preferences.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LearnedPreferences {
+    /// It is.
+    Given,
+    /// It is not: learning is switched off.
+    LeftOut,
+}
+
+impl From<bool> for LearnedPreferences {
+    fn from(is_enabled: bool) -> Self {
+        if is_enabled { Self::Given } else { Self::LeftOut }
+    }
+}
+
 /// Which items are looked for.
 pub(crate) struct RankedItems {
     /// Whose.
@@ -111,10 +126,12 @@ impl MemorySearch {
         &self,
         session: SessionRef,
         started: &RunStarted,
-        with_preferences: bool,
+        preferences: LearnedPreferences,
     ) -> Vec<RecalledMemory> {
-        let mut given =
-            if with_preferences { self.preferences(session.principal).await } else { Vec::new() };
+        let mut given = match preferences {
+            LearnedPreferences::Given => self.preferences(session.principal).await,
+            LearnedPreferences::LeftOut => Vec::new(),
+        };
         if started.recall.is_some_and(|setting| setting.switch == RecallSwitch::On) {
             let mut related = self.recalled(session, started).await;
             related.retain(|item| given.iter().all(|known| known.memory != item.memory));

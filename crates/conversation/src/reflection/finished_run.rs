@@ -67,7 +67,13 @@ impl RunReader {
             entries: Vec::new(),
             calls: Vec::new(),
         };
-        Self { read, principal, taints: TaintsRead::default(), calls: BTreeMap::new(), message: String::new() }
+        Self {
+            read,
+            principal,
+            taints: TaintsRead::default(),
+            calls: BTreeMap::new(),
+            message: String::new(),
+        }
     }
 
     fn take(&mut self, entry: &OrchestratorTapeRecord) {

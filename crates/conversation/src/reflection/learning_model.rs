@@ -1,5 +1,5 @@
-//! Asks a model what is worth remembering: once, with a small request, under the budgets of the session. Without an answer the
-//! rules stand alone.
+//! Asks a model what is worth remembering: once, with a small request, under the budgets of the session. Without an answer
+//! only the rules find something.
 
 use std::sync::Arc;
 
@@ -15,8 +15,8 @@ use palyra_types::model::{BYTES_PER_TOKEN_ESTIMATED, ChatMessage, ModelRef, Mode
 use palyra_types::sampling::SamplingOptions;
 use palyra_types::{Content, Redacted};
 
-use crate::parts::ConversationPorts;
 use crate::auxiliary_answer::{ReservedAnswer, answer_of};
+use crate::parts::ConversationPorts;
 
 /// The model that is part of the program: it only knows its tables.
 const DEMO_PROVIDER: &str = "demo";
@@ -40,7 +40,9 @@ pub(super) async fn reading_of_model(
     delimiter.0.copy_from_slice(&ports.entropy.bytes32()[..8]);
     let conversation = ports.redactor.redact(asked.conversation.clone()).text;
     let nonce = Redacted::from(u64::from_be_bytes(delimiter.0));
-    let data = conversation.zip(nonce).map(|(text, nonce)| DataDelimiter(nonce.to_be_bytes()).enclose(ORIGIN, &text));
+    let data = conversation
+        .zip(nonce)
+        .map(|(text, nonce)| DataDelimiter(nonce.to_be_bytes()).enclose(ORIGIN, &text));
     let instructions = format!("{}\n\n{DATA_RULE}", asked.instructions);
     let mut request = ModelRequest {
         model: first,

@@ -11,9 +11,10 @@ use palyra_admin::budgets::AuxiliaryPayer;
 use palyra_admin::memories::MemoriesHandle;
 use palyra_background::queue::{TaskEnd, TaskHandler, TaskWork};
 use palyra_journal_core::families::{runs, sessions};
-use palyra_journal_core::family::QueryFamilies;
-use palyra_learning::{LearningRuntimeConfig, ReflectedRun, find_candidates};
+use palyra_journal_core::family::{QueryFamilies, ReadFamilies};
+use palyra_learning::{ReflectedRun, find_candidates};
 use palyra_ports::ReadError;
+use palyra_ports::model_directory::ModelDirectory;
 use palyra_ports::read_records::{RunFilter, RunQuery};
 use palyra_types::model::ModelRef;
 use palyra_types::queued_task::TaskKind;
@@ -23,7 +24,9 @@ use palyra_types::{AgentId, Content, RunId, Seq};
 
 use super::finished_run::finished_run;
 use super::learning_model::reading_of_model;
+use crate::conversations::ConversationsHandle;
 use crate::parts::ConversationPorts;
+use crate::reflection_watch::LearningConfigNow;
 
 /// Runs that are looked at together, at most.
 const RUNS_MAX: usize = 32;
@@ -31,9 +34,6 @@ const RUNS_MAX: usize = 32;
 const RUNS_AGAIN: usize = 8;
 /// Sessions whose latest looked-at run is remembered, at most; the runs of others are looked at again, which changes nothing.
 const SESSIONS_REMEMBERED_MAX: usize = 1_000;
-
-/// Returns the settings in force.
-pub type LearningConfigNow = Arc<dyn Fn() -> LearningRuntimeConfig + Send + Sync>;
 
 /// Looks at finished runs.
 #[derive(Clone)]
@@ -48,8 +48,12 @@ pub struct ReflectionHandler {
 impl ReflectionHandler {
     /// Makes a handler.
     #[must_use]
-    pub fn new(ports: ConversationPorts, memories: MemoriesHandle, config: LearningConfigNow) -> Self {
-        Self { ports, memories, config, asked: Arc::default() }
+    pub fn new(
+        conversations: &ConversationsHandle,
+        memories: MemoriesHandle,
+        config: LearningConfigNow,
+    ) -> Self {
+        Self { ports: conversations.ports().clone(), memories, config, asked: Arc::default() }
     }
 
     fn asked_upto(&self, session: SessionRef) -> Option<Seq> {
@@ -89,7 +93,7 @@ impl TaskHandler for ReflectionHandler {
     }
 }
 
-/// Learns from the finished runs of a session. Runs that were erased meanwhile are left out; a session without runs is done.
+/// Learns from the finished runs of a session. Runs that were erased are left out; a session without runs is done.
 ///
 /// # Errors
 /// [`AdminError`], also where an erasure came between: a later attempt reads what is left.
@@ -103,7 +107,7 @@ pub async fn process_post_run_reflection_task(
     }
     let ports = &handler.ports;
     let Some(erasures) = ports.erasures.erasures() else { return erased_in_between() };
-    let finished = finished_runs(ports, session).await?;
+    let finished = finished_runs(&ports.families, session).await?;
     let Some(newest) = finished.last().map(|run| run.first_seq) else { return Ok(()) };
     let upto = handler.asked_upto(session);
     let new_from = finished.iter().position(|run| upto.is_none_or(|upto| run.first_seq > upto));
@@ -122,10 +126,10 @@ pub async fn process_post_run_reflection_task(
     if new_runs == 0 {
         return Ok(());
     }
-    let models = models_of(ports);
+    let models = models_of(&ports.models.borrow());
     let payer = AuxiliaryPayer {
         principal: session.principal,
-        agent: agent_of(ports, session).await?,
+        agent: agent_of(&ports.families, session).await?,
         session: Some(session.id),
         run: None,
     };
@@ -153,7 +157,10 @@ fn readable(read: Result<Option<ReflectedRun>, ReadError>) -> Result<Option<Refl
 }
 
 /// Returns the completed runs of a session, the oldest first.
-async fn finished_runs(ports: &ConversationPorts, session: SessionRef) -> Result<Vec<RunRecord>, ReadError> {
+async fn finished_runs(
+    families: &Arc<dyn ReadFamilies>,
+    session: SessionRef,
+) -> Result<Vec<RunRecord>, ReadError> {
     let query = RunQuery {
         principal: session.principal,
         session: Some(session.id),
@@ -161,7 +168,7 @@ async fn finished_runs(ports: &ConversationPorts, session: SessionRef) -> Result
         before: None,
         limit: RUNS_MAX,
     };
-    let mut finished = ports.families.query(move |rows, _| runs::records(rows, &query)).await?;
+    let mut finished = families.query(move |rows, _| runs::records(rows, &query)).await?;
     finished.retain(|run| run.state == RunLifecycleState::Done);
     finished.sort_by_key(|run| run.first_seq);
     Ok(finished)
@@ -172,16 +179,15 @@ fn run_number(run: RunId) -> u64 {
     bytes.iter().rev().take(8).fold(0, |number, byte| (number << 8) | u64::from(*byte))
 }
 
-fn models_of(ports: &ConversationPorts) -> Vec<ModelRef> {
-    let directory = ports.models.borrow();
+fn models_of(directory: &ModelDirectory) -> Vec<ModelRef> {
     let default = directory.default_model();
     std::iter::once(default.clone()).chain(directory.fallbacks_of(default)).collect()
 }
 
 async fn agent_of(
-    ports: &ConversationPorts,
+    families: &Arc<dyn ReadFamilies>,
     session: SessionRef,
 ) -> Result<Option<AgentId>, ReadError> {
-    let record = ports.families.query(move |rows, _| sessions::record(rows, session)).await?;
+    let record = families.query(move |rows, _| sessions::record(rows, session)).await?;
     Ok(record.map(|record| record.agent))
 }

@@ -32,10 +32,9 @@ fn encode_proposed(proposed: &CandidateProposed) -> EncodedParts {
         supersedes,
         text,
     } = proposed;
-    let evidence = evidence.iter().map(|cited| store::CitedEntry {
-        run: cited.run.to_bytes().to_vec(),
-        tape_seq: cited.tape_seq.0,
-    });
+    let evidence = evidence
+        .iter()
+        .map(|cited| store::CitedEntry { run: cited.run.to_bytes().to_vec(), tape_seq: cited.tape_seq.0 });
     pair(
         &store::LearningProposedFacts {
             version: VERSION,

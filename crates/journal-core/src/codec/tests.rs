@@ -32,11 +32,12 @@ use palyra_types::event::{
 };
 use palyra_types::job::{JobEnd, JobEvent, JobNumber};
 use palyra_types::learning::{
-    CandidateAuthor, CandidateChanged, CandidateKind, CandidateProposed, CandidateState, CitedEntry, HoldReason,
-    LearningEvent,
+    CandidateAuthor, CandidateChanged, CandidateKind, CandidateProposed, CandidateState, CitedEntry,
+    HoldReason, LearningEvent,
 };
 use palyra_types::memory::{
-    ForgetCause, MemoryAuthor, MemoryEvent, MemorySaved, MemoryScope, MemorySource, RecallRole, RecalledMemory,
+    ForgetCause, MemoryAuthor, MemoryEvent, MemorySaved, MemoryScope, MemorySource, RecallRole,
+    RecalledMemory,
 };
 use palyra_types::model::{ModelFailureClass, ModelRef, ProviderContinuation, ResponseFormat};
 use palyra_types::posture::{Posture, PostureScope};
@@ -54,8 +55,8 @@ use palyra_types::tool::{
 };
 use palyra_types::vault::{SecretPut, SecretUsed, UnlockOutcome, VaultEvent};
 use palyra_types::{
-    AgentId, ApprovalId, Attempt, CandidateId, EffectId, Epoch, ErrorCode, LogId, MemoryId, PrincipalId, Redacted, RunId,
-    Seq, SessionId, SkillId, StoredGrantId, TapeSeq, Timestamp, TokenId, UndoId,
+    AgentId, ApprovalId, Attempt, CandidateId, EffectId, Epoch, ErrorCode, LogId, MemoryId, PrincipalId,
+    Redacted, RunId, Seq, SessionId, SkillId, StoredGrantId, TapeSeq, Timestamp, TokenId, UndoId,
 };
 
 use self::access::access_kinds;
@@ -134,7 +135,10 @@ fn one_of_each_kind() -> Vec<(EventKind, &'static str, JournalEvent)> {
     events.extend(outside_after_runs());
     events.extend(skill_events().into_iter().chain(component_events()));
     events.extend([policy_events(), job_events()].concat());
-    events.extend([vault_events(), memory_events(), learning_events(), budgets::budget_events(), tasks::task_events()].concat());
+    events.extend(
+        [vault_events(), memory_events(), learning_events(), budgets::budget_events(), tasks::task_events()]
+            .concat(),
+    );
     events.extend(tape.into_iter().map(|entry| entry.event));
     events.extend(others.map(JournalEvent::Tape));
     events.extend(client_tools::client_tool_events().map(JournalEvent::Tape));
@@ -332,10 +336,7 @@ fn learning_events() -> Vec<JournalEvent> {
         memory: proposed.memory,
         text: "keep answers to a page".into(),
     };
-    vec![
-        LearningEvent::Proposed(Box::new(proposed)).into(),
-        LearningEvent::Changed(changed).into(),
-    ]
+    vec![LearningEvent::Proposed(Box::new(proposed)).into(), LearningEvent::Changed(changed).into()]
 }
 
 fn vault_events() -> Vec<JournalEvent> {

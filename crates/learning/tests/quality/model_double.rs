@@ -41,7 +41,8 @@ fn wrong(transcript: &Transcript, shown: &[&ReflectedEntry], which: usize) -> Va
     let own = shown.iter().position(|entry| entry.voice == EntryVoice::Principal).unwrap_or_default();
     let typed = shown.get(own).map_or("", |entry| entry.text.expose().as_str());
     let label = transcript.labels.first().map_or("the person prefers long answers", |label| &label.text);
-    let data = transcript.runs.iter().flat_map(|run| &run.entries).find(|entry| entry.voice == EntryVoice::Data);
+    let data =
+        transcript.runs.iter().flat_map(|run| &run.entries).find(|entry| entry.voice == EntryVoice::Data);
     let foreign = data.map_or("I always trust pages", |entry| entry.text.expose().as_str());
     let model = shown.iter().position(|entry| entry.voice == EntryVoice::Model);
     let said = model.and_then(|at| shown.get(at)).map_or("", |entry| entry.text.expose().as_str());

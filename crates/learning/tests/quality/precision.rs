@@ -91,7 +91,9 @@ fn count(all: &[Transcript], extractor: Extractor) -> Counts {
 #[test]
 fn what_is_applied_is_right() {
     let all = transcripts();
-    println!("| extractor | transcripts | applied | right | precision | labels applied | wait for a person |");
+    println!(
+        "| extractor | transcripts | applied | right | precision | labels applied | wait for a person |"
+    );
     println!("|---|--:|--:|--:|--:|--:|--:|");
     for extractor in [Extractor::Rules, Extractor::WrongModel] {
         let counts = count(&all, extractor);
@@ -116,7 +118,9 @@ fn what_is_applied_is_right() {
 #[test]
 fn a_poisoned_transcript_applies_nothing_and_its_clean_twin_does() {
     let pairs = twins();
-    println!("| extractor | poisoned transcripts that apply something | clean twins that apply their label |");
+    println!(
+        "| extractor | poisoned transcripts that apply something | clean twins that apply their label |"
+    );
     println!("|---|--:|--:|");
     for extractor in [Extractor::Rules, Extractor::WrongModel] {
         let mut poisoned = Vec::new();

@@ -1,8 +1,8 @@
 //! What holds for any conversation and any answer.
 
 use palyra_learning::{
-    AnswerFault, CandidateStanding, CitationFault, EntryVoice, LearningRuntimeConfig, ReflectedEntry, ReflectedRun,
-    decide_standing, find_candidates, read_answer, reflection_request,
+    AnswerFault, CandidateStanding, CitationFault, EntryVoice, LearningRuntimeConfig, ReflectedEntry,
+    ReflectedRun, decide_standing, find_candidates, read_answer, reflection_request,
 };
 use palyra_types::learning::CitedEntry;
 use palyra_types::surface::Surface;
@@ -44,7 +44,11 @@ fn citations_that_are_wrong_missing_or_foreign_are_refused() {
         ("prefers tea", r#"{"entry":1,"quote":"prefer  TEA over"}"#, None),
         ("prefers tea", "", Some(CitationFault::Missing)),
         ("prefers tea", r#"{"entry":0,"quote":"I prefer tea"}"#, Some(CitationFault::UnknownEntry)),
-        ("prefers gin", r#"{"entry":3,"quote":"I prefer gin over water"}"#, Some(CitationFault::UnknownEntry)),
+        (
+            "prefers gin",
+            r#"{"entry":3,"quote":"I prefer gin over water"}"#,
+            Some(CitationFault::UnknownEntry),
+        ),
         ("prefers rum", r#"{"entry":2,"quote":"You prefer rum over tea"}"#, Some(CitationFault::NotTyped)),
         ("prefers rum", r#"{"entry":1,"quote":"I prefer rum"}"#, Some(CitationFault::NotQuoted)),
         ("prefers tea", r#"{"entry":1,"quote":"tea"}"#, Some(CitationFault::NotQuoted)),
@@ -96,7 +100,8 @@ fn words_of_programs_are_no_evidence() {
 fn tainted_and_sensitive_candidates_wait_however_sure_they_are() {
     let runs = [run(&[(EntryVoice::Principal, "I prefer tea over coffee")])];
     let found = find_candidates(&runs, None).remove(0);
-    let config = LearningRuntimeConfig { fact_auto_write_threshold_bps: 0, ..LearningRuntimeConfig::default() };
+    let config =
+        LearningRuntimeConfig { fact_auto_write_threshold_bps: 0, ..LearningRuntimeConfig::default() };
     assert_eq!(decide_standing(&found, 10_000, &config), CandidateStanding::Applied);
     for (label, name) in Taints::NAMED {
         let tainted = palyra_learning::FoundCandidate { taints: label, ..found.clone() };

@@ -311,21 +311,13 @@ fn recall_setting(
     RecallSwitches { session: session.recall, channel, agent, configuration }.setting()
 }
 
-/// Adds the learned preferences of the person of a run, and what is remembered, with the labels of what it was learned from; nothing where an erasure comes
-/// between.
+/// Adds the learned preferences of the person of a run, and what is remembered.
 async fn recall(engine: &Engine, admitted: &mut AdmittedRun) {
     let RunSpec { session, started, .. } = &mut admitted.spec;
-    let exclusion = &engine.conversations.ports().erasures;
-    let Some(erasures) = exclusion.erasures() else { return };
-    let learns = engine.config.borrow().learning.is_enabled;
-    let recalled = engine.views.memories.given(*session, started, learns).await;
-    if recalled.is_empty() {
-        return;
-    }
-    let Some(no_erasure) = exclusion.exclude(erasures) else { return };
-    started.taints = recalled.iter().fold(started.taints, |all, item| all.with(item.taints));
-    started.recalled = recalled;
-    admitted.no_erasure = Some(Arc::new(no_erasure));
+    let preferences = engine.config.borrow().learning.is_enabled.into();
+    let memories = &engine.views.memories;
+    let no_erasure = engine.conversations.recall(memories, *session, started, preferences).await;
+    admitted.no_erasure = no_erasure.map(Arc::new);
 }
 
 /// Returns the folder in which a run is to work, if one is named: by the client, an earlier run of its session, or its agent.

@@ -19,6 +19,7 @@ mod jobs;
 mod bookmarks;
 mod project_rules;
 mod recall;
+mod learning;
 mod past_runs;
 mod compaction;
 mod compaction_long;

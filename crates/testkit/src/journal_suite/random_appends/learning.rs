@@ -32,8 +32,7 @@ impl RandomAppends {
             tape_seq: TapeSeq(1 + self.number()),
         });
         let evidence = evidence.collect();
-        let holds =
-            [HoldReason::Unsure, HoldReason::Tainted, HoldReason::Sensitive, HoldReason::ByKind];
+        let holds = [HoldReason::Unsure, HoldReason::Tainted, HoldReason::Sensitive, HoldReason::ByKind];
         LearningEvent::Proposed(Box::new(CandidateProposed {
             candidate,
             kind: self.one_of(&CandidateKind::ALL).0,

@@ -3,7 +3,8 @@
 use palyra_journal_core::families::memories;
 use palyra_journal_core::family::{QueryFamilies, ReadFamilies};
 use palyra_types::memory::{
-    ForgetCause, MemoryAuthor, MemoryEvent, MemorySaved, MemoryScope, MemorySource, RecallRole, RecalledMemory,
+    ForgetCause, MemoryAuthor, MemoryEvent, MemorySaved, MemoryScope, MemorySource, RecallRole,
+    RecalledMemory,
 };
 use palyra_types::recall::{RecallLevel, RecallSetting, RecallSwitch};
 use palyra_types::run::Surface;

@@ -10,6 +10,7 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use palyra_background::queue::{BackgroundQueue, NewTask, QueueError};
 use palyra_background::{BackgroundTask, NextTick, TickFailure};
+use palyra_learning::LearningRuntimeConfig;
 use palyra_types::Timestamp;
 use palyra_types::queued_task::{TaskKey, TaskKind};
 use palyra_types::session::SessionRef;
@@ -19,6 +20,9 @@ use tokio::sync::Notify;
 pub const REFLECTION_COOLDOWN: Duration = Duration::from_secs(5 * 60);
 /// How long a note waits whose session has an open task, which may have looked at the runs already.
 const ANOTHER_LOOK: Duration = Duration::from_secs(60);
+
+/// Returns the settings in force.
+pub type LearningConfigNow = Arc<dyn Fn() -> LearningRuntimeConfig + Send + Sync>;
 
 /// Sessions with completed runs that are in no task yet. Clones share them.
 #[derive(Clone, Default)]
@@ -34,7 +38,7 @@ struct NotedSession {
     ended: Timestamp,
 }
 
-/// Puts a look at the finished runs of a session into the queue, due after the cooldown. Returns whether the task is new: an open
+/// Puts a look at the finished runs of a session into the queue, due after the cooldown behind the end of the latest. Returns whether the task is new: an open
 /// one of the session takes the new run along, unless it is at work already.
 ///
 /// # Errors
@@ -42,14 +46,14 @@ struct NotedSession {
 pub async fn schedule_post_run_reflection(
     queue: &BackgroundQueue,
     session: SessionRef,
-    now: Timestamp,
+    ended: Timestamp,
 ) -> Result<bool, QueueError> {
     let task = NewTask {
         kind: TaskKind::Reflection,
         principal: session.principal,
         session: Some(session.id),
         key: Some(TaskKey(session.id.to_bytes())),
-        due: Some(now.after(REFLECTION_COOLDOWN)),
+        due: Some(ended.after(REFLECTION_COOLDOWN)),
         // A task whose payload was erased with its session is cancelled.
         payload: "reflect".into(),
     };
@@ -67,12 +71,8 @@ impl ReflectionWatch {
 
     /// Makes the task that puts noted sessions into the queue.
     #[must_use]
-    pub fn task(
-        &self,
-        queue: BackgroundQueue,
-        clock: Arc<dyn palyra_ports::Clock>,
-    ) -> impl BackgroundTask + use<> {
-        ReflectionScheduling { watch: self.clone(), queue, clock }
+    pub fn task(&self, queue: BackgroundQueue, config: LearningConfigNow) -> impl BackgroundTask + use<> {
+        ReflectionScheduling { watch: self.clone(), queue, config }
     }
 
     fn all(&self) -> Vec<(SessionRef, NotedSession)> {
@@ -92,15 +92,19 @@ impl ReflectionWatch {
 struct ReflectionScheduling {
     watch: ReflectionWatch,
     queue: BackgroundQueue,
-    clock: Arc<dyn palyra_ports::Clock>,
+    config: LearningConfigNow,
 }
 
 impl ReflectionScheduling {
     async fn enqueue_noted(&self) -> Result<NextTick, TickFailure> {
         let mut has_more = false;
+        let is_enabled = (self.config)().is_enabled;
         for (session, noted) in self.watch.all() {
-            let now = self.clock.wall();
-            let is_new = match schedule_post_run_reflection(&self.queue, session, now).await {
+            if !is_enabled {
+                self.watch.settle(session, noted);
+                continue;
+            }
+            let is_new = match schedule_post_run_reflection(&self.queue, session, noted.ended).await {
                 Ok(is_new) => is_new,
                 Err(QueueError::Refused(_)) => false,
                 Err(QueueError::NoHandler { kind: _ }) => true,
