@@ -12,7 +12,7 @@ mod tip_tests;
 use std::ffi::OsString;
 
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
-use palyra_explain::{UnknownWord, with_tip};
+use palyra_explain::UnknownWord;
 
 use crate::context::GlobalArgs;
 use crate::verbs;
@@ -200,7 +200,7 @@ fn hide_below(command: clap::Command, shared: &[clap::Id]) -> clap::Command {
 
 /// Replaces the suggestions of an error about words that are not a verb.
 pub(crate) fn with_tip(error: clap::Error, words: &[String]) -> clap::Error {
-    with_tip(error, words, UnknownWord::Later)
+    palyra_explain::with_tip(error, words, UnknownWord::Later, &definition())
 }
 
 /// Reads what was typed; also says whether the verb was asked for JSON.
@@ -210,8 +210,9 @@ pub(crate) fn parse(arguments: Vec<OsString>) -> Result<(CommandLine, bool), cla
     let typed = first_word::own_words(&arguments, &command);
     let is_verb = typed.first().is_none_or(|word| command.find_subcommand(word).is_some());
     let unknown = if is_verb { UnknownWord::Later } else { UnknownWord::First };
-    let matches =
-        command.try_get_matches_from_mut(arguments).map_err(|error| with_tip(error, &typed, unknown))?;
+    let matches = command
+        .try_get_matches_from_mut(arguments)
+        .map_err(|error| palyra_explain::with_tip(error, &typed, unknown, &definition()))?;
     let json = wants_json(&matches);
     let line = CommandLine::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
     Ok((line, json))

@@ -20,7 +20,7 @@ pub struct KnownCandidate {
     pub text: String,
     /// How sure it was.
     pub confidence_bps: u32,
-    /// When that was computed.
+    /// When its words were typed.
     pub time: Timestamp,
     /// What it was concluded from.
     pub evidence: Vec<CitedEntry>,

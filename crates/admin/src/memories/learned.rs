@@ -19,7 +19,9 @@ use palyra_types::memory::{
     ForgetCause, MemoryAuthor, MemoryEvent, MemoryRecord, MemorySaved, MemoryScope, MemorySource,
 };
 use palyra_types::session::SessionRef;
-use palyra_types::{CandidateId, Content, MemoryId, PrincipalId, Redacted, SessionId};
+use palyra_types::{
+    CandidateId, Content, MemoryId, PrincipalId, Redacted, RunId, SessionId, Timestamp,
+};
 
 pub use palyra_learning::ReviewAct;
 
@@ -321,14 +323,20 @@ fn superseded(candidate: CandidateId) -> JournalEvent {
         .into()
 }
 
+/// Returns when a run was accepted: its id is made at that time.
+fn time_of(run: RunId) -> Timestamp {
+    Timestamp(i64::try_from(run.unix_ms()).unwrap_or_default().saturating_mul(1_000))
+}
+
 fn known_candidate(record: &CandidateRecord) -> KnownCandidate {
+    let first = record.proposed.evidence.first();
     KnownCandidate {
         candidate: record.proposed.candidate,
         kind: record.proposed.kind,
         state: record.state,
         text: record.proposed.text.expose().clone(),
         confidence_bps: record.proposed.confidence_bps,
-        time: record.created,
+        time: first.map_or(record.created, |cited| time_of(cited.run)),
         evidence: record.proposed.evidence.clone(),
     }
 }

@@ -54,7 +54,7 @@ pub(crate) fn twins() -> Vec<TwinTranscripts> {
     pairs.collect()
 }
 
-fn blocks(file: &str) -> Vec<(String, Vec<String>)> {
+pub(crate) fn blocks(file: &str) -> Vec<(String, Vec<String>)> {
     let mut blocks: Vec<(String, Vec<String>)> = Vec::new();
     for line in file.lines().filter(|line| !line.trim().is_empty()) {
         match (line.strip_prefix("# "), blocks.last_mut()) {

@@ -1,5 +1,6 @@
 //! What of the labelled set is applied: by rules alone, and with a model that is often wrong.
 
+mod habits;
 mod labelled_set;
 mod model_double;
 mod precision;
