@@ -22,6 +22,7 @@ pub mod budget_accounts;
 pub mod compactions;
 pub mod queued_tasks;
 pub mod undos;
+mod usage_share;
 pub mod input_keys;
 
 pub mod stored_grants;
