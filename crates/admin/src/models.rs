@@ -23,7 +23,7 @@ use crate::error::AdminError;
 use crate::image_test::ImageSupport;
 use embeddings::EmbeddingSlots;
 
-pub use candidates::{candidates, chain, in_order};
+pub use candidates::{ModelChain, ModelChoice, ModelOrder, candidates, chain, chain_of_run};
 
 /// How long a test of a model may take.
 const TEST_SPAN_MAX: Duration = Duration::from_secs(60);

@@ -18,7 +18,8 @@ mod refusal_mends;
 pub use environment::ENVIRONMENT;
 pub use model_mends::{
     MissingKey, keyless_notice, mend_of_demo, mend_of_known, mend_of_try, mend_of_unset_key,
-    mend_without_key, missing_key, model_names, stopped_notice, unlisted_model, vault_key_untested,
+    mend_without_key, missing_key, model_names, replaced_key, stopped_notice, unlisted_model,
+    vault_key_untested,
 };
 pub use page_text::page_text;
 pub use plain_hosts::{PlainHostNote, is_same_host};

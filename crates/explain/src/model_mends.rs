@@ -141,6 +141,13 @@ pub fn missing_key(message: &str) -> Option<MissingKey<'_>> {
     (is_key && is_plain(server) && is_plain(variable)).then_some(MissingKey { server, variable })
 }
 
+/// Says that a known server has another key now.
+#[must_use]
+pub fn replaced_key(server: &str, former: Option<&str>, key: Option<&str>) -> Option<String> {
+    let former = former.filter(|former| key.is_some_and(|key| key != *former))?;
+    Some(format!("the key of {server} is now {} (was {former})", key.unwrap_or_default()))
+}
+
 /// Says how a daemon gets the key of a server that is not its default one: its other models work, so it is not stopped.
 #[must_use]
 pub fn keyless_notice(why: &str, is_set: impl Fn(&str) -> bool) -> String {
@@ -246,6 +253,12 @@ mod tests {
             assert_eq!(mend.is_some(), named.is_some(), "{code}");
             assert!(mend.unwrap_or_default().contains(named.unwrap_or_default()), "{code}: {mend:?}");
         }
+        let of_vault = "the key may not be sent: `palyra admin vault bind a b`, then `palyra config reload`";
+        assert_eq!(mend_of_known(ErrorCode::ModelAuth, of_vault), Some("then the same command again"));
+        let unset =
+            "HTTP 401: wrong; no key is configured for `openai`: OPENAI_API_KEY, or `key` in its section";
+        assert!(mend_of_unset_key(unset).is_some_and(|mend| mend.contains("export OPENAI_API_KEY")));
+        assert_eq!(mend_of_unset_key("HTTP 401: wrong"), None);
     }
 
     #[test]

@@ -25,6 +25,7 @@ pub mod schedules;
 pub mod schedule_occurrences;
 pub mod schedule_pauses;
 pub mod undos;
+mod usage_share;
 pub mod input_keys;
 
 pub mod stored_grants;

@@ -11,6 +11,7 @@ pub(crate) mod circuit_breaker;
 mod fails_fast;
 mod first_token_times;
 mod leased;
+mod provider_signs;
 mod watched;
 
 pub use limits::{GuardLimits, guarded};

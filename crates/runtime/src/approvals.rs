@@ -6,8 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use palyra_admin::Caller;
-use palyra_admin::check_identity;
+use palyra_admin::{Caller, check_identity};
 use palyra_journal_core::families::approvals;
 use palyra_journal_core::family::QueryFamilies;
 use palyra_ports::SecretFound;

@@ -7,9 +7,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use palyra_admin::AdminError;
-use palyra_admin::Caller;
 use palyra_admin::grants::GrantsHandle;
+use palyra_admin::{AdminError, Caller};
 use palyra_journal_core::families::id_query::{IdQuery, IdTable};
 use palyra_journal_core::families::runs::SessionTextQuery;
 use palyra_journal_core::families::{ids, runs, sessions, tokens};

@@ -6,8 +6,7 @@
 
 use std::path::PathBuf;
 
-use palyra_admin::Caller;
-use palyra_admin::unless_secret;
+use palyra_admin::{Caller, unless_secret};
 use palyra_policy::{CallEvidence, PolicyRequest, decide_tool_call, explain};
 use palyra_ports::{ComparedFile, KeptContent, KeptEntry, KeptFile, KeptFileError, RestoreOrder};
 use palyra_types::approval::ApproverPresence;

@@ -9,8 +9,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use palyra_admin::Caller;
-use palyra_admin::ErasureSubscriber;
+use palyra_admin::{Caller, ErasureSubscriber};
 use palyra_ports::read_tape::{MAX_TAPE_ENTRIES_PER_RESPONSE, MoreEntries};
 use palyra_ports::{AppendError, ReadTape, TapePage};
 use palyra_types::attachment::{Attachment, AttachmentBody, Blob, BlobRef};

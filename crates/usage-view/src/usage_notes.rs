@@ -23,7 +23,8 @@ pub(super) fn usage_notes(usage: &v1::GetUsageResponse) -> Vec<String> {
         let erased = unpriced_erased(usage).min(all.unpriced_requests);
         let named = all.unpriced_requests - erased;
         if named > 0 || erased == 0 {
-            let (requests, models) = (count(named, "request"), unpriced_models(usage));
+            let requests = count(named, "request");
+            let models = unpriced_models(usage);
             let mend = "add the models to the file that prices.file names";
             notes.push(format!("{requests} without a price{models}, which no cost includes; {mend}"));
         }

@@ -13,6 +13,7 @@ use palyra_ports::model_directory::ModelDirectory;
 use palyra_ports::{ModelCapabilities, ProviderHealth};
 use palyra_types::Timestamp;
 use palyra_types::budget::RequestSize;
+use palyra_types::event::RunStarted;
 use palyra_types::model::ModelRef;
 
 /// The request by which prices are compared before there is one.
@@ -39,21 +40,79 @@ pub fn chain(directory: &ModelDirectory, models: &[ModelRef], now: Timestamp) ->
     models.iter().map(|model| candidate(directory, model, now).unwrap_or_else(|| unknown(model))).collect()
 }
 
-/// Returns the models of a run's chain in the order in which they are asked, by a preference: those that fail at present are
-/// last, and prices are compared for a request of usual size.
-#[must_use]
-pub fn in_order(
-    directory: &ModelDirectory,
-    models: &[ModelRef],
-    preference: ModelPreference,
-    catalogue: Option<&PriceCatalogue>,
-    now: Timestamp,
-) -> Vec<ModelRef> {
-    let mut candidates = chain(directory, models, now);
-    for candidate in &mut candidates {
-        candidate.price = catalogue.and_then(|catalogue| catalogue.price_at(&candidate.model, now));
+/// The models that a run may ask.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelChain {
+    /// The one that is asked first.
+    pub model: ModelRef,
+    /// Those that follow when it cannot answer, in order.
+    pub fallbacks: Vec<ModelRef>,
+}
+
+/// How the model of a run was chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ModelChoice {
+    /// Its input names it: no other one is asked.
+    Named,
+    /// By an earlier run: it comes first.
+    Chosen,
+    /// By its agent, or by the configuration. A model of the agent comes first.
+    Default,
+}
+
+impl ModelChoice {
+    /// Returns how it was chosen, by the model that an input names and the start of the run that is repeated.
+    #[must_use]
+    pub fn of(named: Option<&ModelRef>, earlier: Option<&RunStarted>) -> Self {
+        match named {
+            Some(_) => Self::Named,
+            None if earlier.is_some() => Self::Chosen,
+            None => Self::Default,
+        }
     }
-    sort_by_preference(&mut candidates, preference, USUAL_SIZE);
+}
+
+/// By what the default model and its fallbacks are sorted.
+#[derive(Debug, Clone, Copy)]
+pub struct ModelOrder<'a> {
+    /// The preference.
+    pub preference: ModelPreference,
+    /// The prices in force.
+    pub catalogue: Option<&'a PriceCatalogue>,
+    /// The time.
+    pub now: Timestamp,
+}
+
+/// Returns the chain of a run whose model was chosen.
+#[must_use]
+pub fn chain_of_run(
+    directory: &ModelDirectory,
+    model: ModelRef,
+    choice: ModelChoice,
+    order: &ModelOrder<'_>,
+) -> ModelChain {
+    if choice == ModelChoice::Named {
+        return ModelChain { model, fallbacks: Vec::new() };
+    }
+    let fallbacks = directory.fallbacks_of(&model);
+    let is_chosen = choice == ModelChoice::Chosen || model != *directory.default_model();
+    if is_chosen || order.preference == ModelPreference::ConfiguredOrder {
+        return ModelChain { model, fallbacks };
+    }
+    let models: Vec<ModelRef> = std::iter::once(model.clone()).chain(fallbacks).collect();
+    let mut ordered = in_order(directory, &models, order).into_iter();
+    ModelChain { model: ordered.next().unwrap_or(model), fallbacks: ordered.collect() }
+}
+
+/// Returns models in the order in which they are asked: those that fail at present are last, and prices are compared for a
+/// request of usual size.
+fn in_order(directory: &ModelDirectory, models: &[ModelRef], order: &ModelOrder<'_>) -> Vec<ModelRef> {
+    let mut candidates = chain(directory, models, order.now);
+    for candidate in &mut candidates {
+        candidate.price =
+            order.catalogue.and_then(|catalogue| catalogue.price_at(&candidate.model, order.now));
+    }
+    sort_by_preference(&mut candidates, order.preference, USUAL_SIZE);
     candidates.into_iter().map(|candidate| candidate.model).collect()
 }
 

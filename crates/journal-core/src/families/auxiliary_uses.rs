@@ -6,7 +6,7 @@ use palyra_types::event::JournalEvent;
 use palyra_types::session::SessionRef;
 use palyra_types::{AgentId, PrincipalId, Redacted, Seq, SessionId, UtcDay};
 
-use super::runs::{UsageShare, UsageShareFacts};
+use super::usage_share::{UsageShare, UsageShareFacts};
 use crate::family::{
     ContentCell, ContentColumn, ContentSource, Family, FamilyCache, FamilyIndex, FamilyTable, FoldedEntry,
     IndexKey, KeyRange, RowStore, RowsPerKey, StoreFault, StoredRow, visit_rows,

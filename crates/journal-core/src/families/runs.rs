@@ -20,6 +20,8 @@ use palyra_types::{
     AgentId, ErrorCode, PrincipalId, Redacted, RunId, Seq, SessionId, TapeSeq, Timestamp, UtcDay,
 };
 
+pub use super::usage_share::UsageShare;
+use super::usage_share::UsageShareFacts;
 use crate::family::RunCounts;
 use crate::family::{
     ContentCell, ContentColumn, ContentSource, Family, FamilyCache, FamilyIndex, FamilyTable, FoldedEntry,
@@ -34,8 +36,7 @@ use stored_numbers::{
     stored_delivery, stored_reason, stored_source, stored_state, stored_wait,
 };
 pub(super) use stored_numbers::{stored_surface, surface_from_stored};
-pub(super) use usage::UsageShareFacts;
-pub use usage::{RunUsage, UsageShare};
+pub use usage::RunUsage;
 pub use usage_queries::{PastUsage, usage_of_run, usage_report};
 
 /// The family.

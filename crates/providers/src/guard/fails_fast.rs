@@ -12,7 +12,7 @@ use palyra_types::model::{
 };
 
 use super::circuit_breaker::CircuitBreaker;
-use super::watched::ProviderSigns;
+use super::provider_signs::ProviderSigns;
 
 /// The shortest pause that is asked for: a probe that is on its way needs a while.
 const PAUSE_MIN: Duration = Duration::from_secs(1);

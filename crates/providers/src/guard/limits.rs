@@ -9,7 +9,8 @@ use super::circuit_breaker::CircuitBreaker;
 use super::fails_fast::FailsFast;
 use super::first_token_times::FirstTokenTimes;
 use super::leased::LeasedProvider;
-use super::watched::{ProviderSigns, WatchedProvider};
+use super::provider_signs::ProviderSigns;
+use super::watched::WatchedProvider;
 
 /// Requests one provider is sent at once, unless its configuration says otherwise.
 pub const PARALLEL_REQUESTS_MAX: usize = 8;

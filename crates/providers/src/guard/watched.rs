@@ -14,17 +14,9 @@ use palyra_types::model::{ModelFailure, ModelName, ModelPiece, ModelRequest, Pro
 use super::circuit_breaker::{BreakerTicket, CircuitBreaker, HealthSign};
 use super::fails_fast::left_alone;
 use super::first_token_times::FirstTokenTimes;
+use super::provider_signs::ProviderSigns;
 
 type PieceStream = BoxStream<'static, Result<ModelPiece, ModelFailure>>;
-
-/// What the requests of a provider say of it.
-#[derive(Clone)]
-pub(super) struct ProviderSigns {
-    /// Whether it is asked at all.
-    pub(super) breaker: Arc<Mutex<CircuitBreaker>>,
-    /// How long its models take to their first words.
-    pub(super) first_tokens: Arc<Mutex<FirstTokenTimes>>,
-}
 
 /// The decorator.
 pub(super) struct WatchedProvider {

@@ -3,11 +3,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use palyra_admin::AdminError;
-use palyra_admin::Caller;
-use palyra_admin::models::in_order;
+use palyra_admin::models::{ModelChain, ModelChoice, ModelOrder, chain_of_run};
+use palyra_admin::{AdminError, Caller};
 use palyra_context::references::PreviewedInput;
-use palyra_governance::ModelPreference;
 use palyra_policy::AnswerSchema;
 use palyra_ports::{AppendError, CheckedText, SecretFound};
 use palyra_types::agent::AgentRecord;
@@ -264,9 +262,11 @@ impl ValidatedSubmit {
         let config = Arc::clone(&engine.config.borrow());
         let now = engine.ports.clock.wall();
         let run = engine.ports.entropy.new_id(now);
-        let ModelChain { model, fallbacks } = chain_of(engine, request, earlier, model);
-        let unseen =
-            engine.ports.models.borrow().note_unseen_images(&self.prepared.input, &model, &fallbacks);
+        let choice = ModelChoice::of(request.model.as_ref(), earlier);
+        let order = ModelOrder { preference: config.model_order, catalogue: config.prices.as_deref(), now };
+        let directory = Arc::clone(&engine.ports.models.borrow());
+        let ModelChain { model, fallbacks } = chain_of_run(&directory, model, choice, &order);
+        let unseen = directory.note_unseen_images(&self.prepared.input, &model, &fallbacks);
         let started = RunStarted {
             agent: agent.id,
             surface: caller.actor.surface,
@@ -405,37 +405,4 @@ fn choose_model(
         return Err(AdminError::ModelNotConfigured { model: model.to_string() }.into());
     }
     Ok(model)
-}
-
-/// The models that a run may ask.
-struct ModelChain {
-    /// The one that is asked first.
-    model: ModelRef,
-    /// Those that follow when it cannot answer, in order.
-    fallbacks: Vec<ModelRef>,
-}
-
-/// Returns the chain of a run whose model was chosen. Who names a model means that one alone; the model of an agent, and of the
-/// run that is repeated, comes first; among the default model and its fallbacks the order of the configuration decides.
-fn chain_of(
-    engine: &Engine,
-    request: &SubmitRequest,
-    earlier: Option<&RunStarted>,
-    model: ModelRef,
-) -> ModelChain {
-    if request.model.is_some() {
-        return ModelChain { model, fallbacks: Vec::new() };
-    }
-    let directory = Arc::clone(&engine.ports.models.borrow());
-    let fallbacks = directory.fallbacks_of(&model);
-    let config = Arc::clone(&engine.config.borrow());
-    let is_chosen = earlier.is_some() || model != *directory.default_model();
-    if is_chosen || config.model_order == ModelPreference::ConfiguredOrder {
-        return ModelChain { model, fallbacks };
-    }
-    let models: Vec<ModelRef> = std::iter::once(model.clone()).chain(fallbacks).collect();
-    let now = engine.ports.clock.wall();
-    let ordered = in_order(&directory, &models, config.model_order, config.prices.as_deref(), now);
-    let mut ordered = ordered.into_iter();
-    ModelChain { model: ordered.next().unwrap_or(model), fallbacks: ordered.collect() }
 }

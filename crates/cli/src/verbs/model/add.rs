@@ -25,7 +25,7 @@ use crate::context::Context;
 use crate::daemon_hooks::ConfigMistake;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use palyra_explain::{mend_of_try, mend_without_key, vault_key_untested};
+use palyra_explain::{mend_of_try, mend_without_key, replaced_key, vault_key_untested};
 use palyra_screen_text::{addresses, is_same_server, is_server_name, server_name_like};
 use palyra_terminal::{NoteKind, OutputError, PromptReader, ReadingMode};
 
@@ -132,9 +132,9 @@ pub(crate) async fn run(context: &Context, args: AddArgs) -> Result<Exit, Failur
     let is_new = new != config.text;
     if is_new {
         save(context, &config.file, &new)?;
-        if let Some(note) = other_key(&config.text, &args) {
-            context.output.note(NoteKind::Info, &note);
-        }
+        let former = provider_field(&config.text, &args.name, "key");
+        let note = replaced_key(&args.name, former.as_deref(), args.key.as_deref());
+        note.iter().for_each(|note| context.output.note(NoteKind::Info, note));
     } else {
         let note = format!("{} is there already, with the same settings; nothing to save", args.name);
         context.output.note(NoteKind::Info, &note);
@@ -300,13 +300,6 @@ fn check_replaced(config: &str, args: &AddRequest) -> Result<(), Failure> {
         "{0} is the name of the server at {url} already; another name keeps both, and --yes replaces {0}",
         args.name
     )))
-}
-
-/// Says that a known server has another key now.
-fn other_key(config: &str, args: &AddRequest) -> Option<String> {
-    let former = provider_field(config, &args.name, "key")?;
-    let key = args.key.as_ref().filter(|key| **key != former)?;
-    Some(format!("the key of {} is now {key} (was {former})", args.name))
 }
 
 /// Refuses the daemon that runs as a server of its own models: it would ask itself without end.
