@@ -193,7 +193,7 @@ pub trait FillCredential: Send + Sync {
     }
 
     /// Returns why a credential is certain to be refused, with any answer of a person: its secret is not bound to that
-    /// server, or the owner has no secret of that name. `None` where it may be filled, and for a principal who may not know that it is there. May wait for a disk.
+    /// server. `None` where it may be filled, and for a principal who may not know that it is there. May wait for a disk.
     fn certain_refusal(&self, _credential: &BoundCredential) -> Option<CredentialUnavailable> {
         None
     }

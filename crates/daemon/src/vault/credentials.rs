@@ -95,16 +95,12 @@ impl FillCredential for VaultCredentials {
 
     fn certain_refusal(&self, credential: &BoundCredential) -> Option<CredentialUnavailable> {
         let name: SecretName = credential.handle.0.parse().ok()?;
-        let reader = self.reader(credential.used_by);
+        let record = self.secrets.find(&name).ok().flatten()?;
         let host = place_of(&credential.host, credential.port);
-        let name_text = name.as_str().to_owned();
-        let refusal = match self.secrets.find(&name).ok()? {
-            Some(record) if !record.is_usable_by(reader) || record.hosts.contains(&host) => return None,
-            Some(_) => SecretStoreError::NotBound { name: name_text, host },
-            // Others than the owner must not see whether a name is there: their use is refused, and recorded, later.
-            None if reader == SecretReader::Owner => SecretStoreError::NotFound { name: name_text },
-            None => return None,
-        };
+        if !record.is_usable_by(self.reader(credential.used_by)) || record.hosts.contains(&host) {
+            return None;
+        }
+        let refusal = SecretStoreError::NotBound { name: name.as_str().to_owned(), host };
         Some(CredentialUnavailable {
             handle: credential.handle.clone(),
             code: refusal.code(),
