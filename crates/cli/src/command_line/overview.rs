@@ -30,7 +30,7 @@ pub(super) fn overview(command: &Command) -> String {
             let _ = writeln!(text, "{BOLD}{task:<8}{PLAIN}{name:<10}{about}");
         }
     }
-    text + "\n`palyra help VERB` shows one verb (`budget`, `console`, `memory` and `usage`, too),\n\
+    text + "\n`palyra help VERB` shows a verb (also `budget`, `console`, `memory`, `usage`),\n\
             `help options` the options of all, `palyra help topics` what else is explained.\n"
 }
 
