@@ -55,11 +55,12 @@ async fn no_content_field_is_left_in_any_file_once_it_is_erased() {
     let mut known = BTreeMap::new();
     let mut open = BTreeMap::new();
     let mut last = Seq(0);
-    for _ in 0..APPENDS_MAX {
+    // Some of these are rare among all sorts of entries.
+    let budgets = std::iter::once(samples::append(RandomAppends::new(31).budget_entries(60)));
+    for mut request in budgets.chain(std::iter::repeat_with(|| random.next_append()).take(APPENDS_MAX)) {
         if known.len() == documented().len() {
             break;
         }
-        let mut request = random.next_append();
         known.extend(plant(&mut request, &known));
         let entries = request.entries.len() as u64;
         note(&mut open, &request.entries);

@@ -60,6 +60,7 @@ const DOORS: &[(&str, Door)] = &[
     ("agent_saved.profile.tools", Daemon),
     ("agent_saved.profile.workspace_roots", Request("the path of the workspace root")),
     ("approval_requested.prompt.tool", Earlier),
+    ("auxiliary_used.model", Daemon),
     ("budget_set.name", Request("the name of a budget")),
     ("client_tools_called.calls.model_call", Model),
     ("client_tools_called.calls.name", Model),
