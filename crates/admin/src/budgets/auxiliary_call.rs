@@ -209,8 +209,6 @@ impl AuxiliaryCall {
         call.outcome = outcome;
         match self.budgets.book.settle_call(call, &self.budgets.zones).await {
             Ok(()) => self.unsettled = None,
-            // Without a reservation nothing says whether it was recorded, so it is not recorded again.
-            Err(AppendError::Unknown) if !call.is_reserved => self.unsettled = None,
             Err(error) => {
                 tracing::warn!(%error, "the end of a request beside a run could not be recorded and is recorded later");
             }
@@ -265,8 +263,12 @@ impl BudgetBook {
             entries.extend(call.use_entry(step.now()));
         }
         if !entries.is_empty() {
-            self.recorder.record(entries, AppendClass::Ending, Vec::new()).await?;
-            step.committed();
+            match self.recorder.record(entries, AppendClass::Ending, Vec::new()).await {
+                Ok(_) => step.committed(),
+                // Without a reservation nothing says whether it was recorded, so it is not recorded again.
+                Err(AppendError::Unknown) if !call.is_reserved => {}
+                Err(error) => return Err(error),
+            }
         }
         if call.path.run == call.id.run {
             self.forget(call.id.run);

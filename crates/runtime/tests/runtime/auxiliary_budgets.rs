@@ -280,6 +280,34 @@ async fn vectors_whose_caller_leaves_are_charged_as_reserved() {
     );
 }
 
+/// No account says whether it was recorded, so it is not recorded again.
+#[tokio::test]
+async fn usage_without_a_budget_whose_record_is_in_doubt_counts_once() {
+    let rig = rig().await;
+    let embedder = embedder(&rig);
+    let me = rig.me().actor.principal;
+    let gate = Gate::closed();
+    embedder.hold(&gate);
+    let models = rig.gateway.models.clone();
+    let leaving = tokio::spawn(async move { models.embed(me, query(&"x".repeat(40))).await });
+    settle().await;
+    assert_eq!(embedder.texts().len(), 1, "it is under way");
+    rig.memory.lose_next_answer();
+    leaving.abort();
+    settle().await;
+    // Another one that is left lets the daemon look for unrecorded ends again.
+    let models = rig.gateway.models.clone();
+    let leaving = tokio::spawn(async move { models.embed(me, query("other words")).await });
+    settle().await;
+    leaving.abort();
+    settle().await;
+    let entries = entries_of(&rig.memory).await;
+    let used = |entry: &&JournalEventRecord| {
+        matches!(entry.event, JournalEvent::Budget(BudgetEvent::AuxiliaryUsed(_)))
+    };
+    assert_eq!(entries.iter().filter(used).count(), 2, "one for each request");
+}
+
 #[tokio::test]
 async fn a_refused_request_for_vectors_counts_without_tokens() {
     let rig = rig().await;
