@@ -154,8 +154,7 @@ impl ScenarioContext {
 
 /// Demands that nothing is left of calls that have ended, and ends the daemon.
 async fn end(daemon: DaemonChild, attached: Option<AttachedTracer>) -> Result<()> {
-    let left = StartedProcesses::by(daemon.pid)?.but_the_one_that_waits().gone(GONE_WITHIN).await;
-    left.context("the run is over")?;
+    StartedProcesses::only_one_waits(daemon.pid, GONE_WITHIN).await.context("the run is over")?;
     daemon.kill().await?;
     all_gone(None, attached).await.map(drop)
 }

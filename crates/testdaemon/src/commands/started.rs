@@ -57,16 +57,32 @@ impl StartedProcesses {
         Ok(Self(found))
     }
 
-    /// Leaves out the one process that is kept ready and holds no program, with its helpers: under a daemon of root they
-    /// stay outside of its namespaces until a program comes.
-    pub(super) fn but_the_one_that_waits(mut self) -> Self {
-        let waiting = self.0.iter().find_map(|process| {
-            let is_below = self.0.iter().any(|other| other.children.contains(&process.pid));
-            if is_below { None } else { self.keepers_from(process.pid) }
-        });
-        let left_out = waiting.unwrap_or_default();
-        self.0.retain(|process| !left_out.contains(&process.pid));
-        self
+    /// Waits until a daemon has started nothing but the one process that is kept ready and holds no program, with its
+    /// helpers: under a daemon of root they stay outside of its namespaces until a program comes.
+    ///
+    /// One that held a program and is about to end looks the same, so of several the daemon keeps only one.
+    ///
+    /// # Errors
+    ///
+    /// More than that is there when the time is over; the kernel could not be asked.
+    pub(super) async fn only_one_waits(daemon: u32, within: Duration) -> Result<()> {
+        let begun = Instant::now();
+        loop {
+            let found = Self::by(daemon)?;
+            let (waiting, without_program) = found.without_program();
+            if waiting <= 1 && without_program == found.count() {
+                return Ok(());
+            }
+            found.one_gone(within.saturating_sub(begun.elapsed())).await?;
+        }
+    }
+
+    /// Returns how many processes wait for a program or have just lost theirs, and with their helpers.
+    fn without_program(&self) -> (usize, usize) {
+        let tops =
+            self.0.iter().filter(|process| !self.0.iter().any(|other| other.children.contains(&process.pid)));
+        let chains: Vec<_> = tops.filter_map(|process| self.keepers_from(process.pid)).collect();
+        (chains.len(), chains.iter().map(Vec::len).sum())
     }
 
     /// Returns a process and all below it, if each of them is a keeper: below one that holds a program is that program.
@@ -85,6 +101,21 @@ impl StartedProcesses {
 
     pub(super) fn count(&self) -> usize {
         self.0.len()
+    }
+
+    /// Waits until any of them is over.
+    async fn one_gone(self, within: Duration) -> Result<()> {
+        let waiting = tokio::task::spawn_blocking(move || -> Result<()> {
+            let within = Timespec::try_from(within)?;
+            let mut polled: Vec<_> =
+                self.0.iter().map(|process| PollFd::new(&process.held, PollFlags::IN)).collect();
+            let ended = retry_on_intr(|| poll(&mut polled, Some(&within)))?;
+            let left =
+                || self.0.iter().map(|process| process.command.as_str()).collect::<Vec<_>>().join("`, `");
+            ensure!(ended > 0, "one of `{}` is left behind", left());
+            Ok(())
+        });
+        waiting.await.context("could not wait for processes")?
     }
 
     /// Waits until none of them is there; returns how long that took.
@@ -142,5 +173,30 @@ mod tests {
         started.gone(GONE_WITHIN).await.unwrap();
         shell.wait().unwrap();
         assert_eq!(of_us().count(), 0);
+        StartedProcesses::only_one_waits(std::process::id(), Duration::ZERO).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn of_two_that_hold_no_program_one_has_to_end() {
+        let keeper = || {
+            let mut shell = Command::new("sh");
+            shell.args(["-c", "read line", KEEPER]).stdin(Stdio::piped()).stdout(Stdio::null());
+            shell.spawn().unwrap()
+        };
+        let (mut first, mut second) = (keeper(), keeper());
+        while !StartedProcesses::by(std::process::id())
+            .unwrap()
+            .0
+            .iter()
+            .all(|process| process.command.ends_with(KEEPER))
+        {
+            tokio::task::yield_now().await;
+        }
+        let left = StartedProcesses::only_one_waits(std::process::id(), Duration::ZERO).await.unwrap_err();
+        assert!(left.to_string().contains("left behind"), "{left}");
+        drop(first.stdin.take());
+        StartedProcesses::only_one_waits(std::process::id(), GONE_WITHIN).await.unwrap();
+        drop(second.stdin.take());
+        (first.wait().unwrap(), second.wait().unwrap());
     }
 }

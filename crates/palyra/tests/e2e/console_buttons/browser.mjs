@@ -13,7 +13,8 @@ function choose(tried) {
     const action = new URL(button.form.action).pathname.replaceAll(/[0-9A-HJKMNP-TV-Z]{26}/g, "ID");
     return `${button.innerText} ${action}`;
   };
-  const button = [...document.querySelectorAll("main button")].find(
+  // The form that checks an entry in the browser comes with a script, and loads no page.
+  const button = [...document.querySelectorAll("main button:not([data-head] *)")].find(
     (known) => known.offsetParent && !tried.includes(nameOf(known)),
   );
   if (!button) return null;
@@ -24,13 +25,22 @@ function choose(tried) {
   return nameOf(button);
 }
 
-// Inside of a page: waits until the chosen button is active.
-const active = `new Promise((resolve) => {
-  const look = () => chosen.ariaDisabled !== "true" && resolve(0);
-  new MutationObserver(look).observe(chosen, { attributes: true });
+const shown = "JSON.stringify([location.pathname + location.search, document.querySelector('main').innerText])";
+
+// Inside of a page: presses the chosen button in the moment in which it is active, and returns what was shown before. A row that
+// comes a moment later may move a card, and its button rests again.
+const press = `new Promise((resolve) => {
+  const look = () => {
+    if (chosen.ariaDisabled === "true") return;
+    watch.disconnect();
+    const before = ${shown};
+    chosen.click();
+    resolve(before);
+  };
+  const watch = new MutationObserver(look);
+  watch.observe(chosen, { attributes: true });
   look();
 })`;
-const shown = "JSON.stringify([location.pathname + location.search, document.querySelector('main').innerText])";
 
 await signIn({ click, evaluate, on, open, page, scripts }, link);
 await page("Emulation.setDeviceMetricsOverride", { width: 1_280, height: 4_000, deviceScaleFactor: 1, mobile: false });
@@ -41,9 +51,10 @@ for (const path of paths.split(",")) {
     const button = await evaluate(`(${choose})(${JSON.stringify(tried)})`);
     if (!button) break;
     tried.push(button);
-    await evaluate(active);
-    const before = await evaluate(shown);
-    await loads(() => evaluate("chosen.click(), 0"));
+    let before;
+    await loads(async () => {
+      before = await evaluate(press);
+    });
     say("pressed", { path, button, changed: before !== (await evaluate(shown)) });
   }
 }
