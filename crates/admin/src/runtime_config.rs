@@ -8,6 +8,7 @@ use palyra_ports::BackupSchedule;
 use palyra_types::run::RunLimits;
 
 use crate::budgets::OverBudgetModel;
+use crate::healing::{HealingModes, HealingTimes};
 use crate::upkeep::{HasUpkeepRules, UpkeepRules};
 
 /// What a transport and a run need to know of the configuration. Versioned by its digest.
@@ -39,6 +40,10 @@ pub struct GatewayRuntimeConfigSnapshot {
     pub backups: Option<BackupSchedule>,
     /// What the daemon does by itself for its journal and with sessions that no person uses.
     pub upkeep: UpkeepRules,
+    /// The mode of self-healing in each domain, where no person chose another one.
+    pub healing: HealingModes,
+    /// The spans by which self-healing decides; read at the start.
+    pub healing_times: HealingTimes,
     /// Silence on a stream after which a heartbeat is sent.
     pub heartbeat: Duration,
 }
@@ -65,6 +70,8 @@ impl Default for GatewayRuntimeConfigSnapshot {
             model_order: ModelPreference::ConfiguredOrder,
             backups: None,
             upkeep: UpkeepRules::default(),
+            healing: HealingModes::default(),
+            healing_times: HealingTimes::default(),
             heartbeat: Duration::from_secs(10),
         }
     }

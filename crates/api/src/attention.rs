@@ -9,6 +9,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use palyra_admin::access::AccessSnapshot;
+use palyra_admin::healing::IncidentView;
+use palyra_admin::health::HealthHandle;
 use palyra_ports::read_approvals::{ApprovalFilter, ApprovalQuery, EffectFilter, EffectQuery};
 use palyra_ports::read_records::{RECORD_PAGE_ROWS_MAX, RunFilter, RunQuery};
 use palyra_runtime::Caller;
@@ -107,6 +109,7 @@ async fn send_lists(
 struct AttentionReader {
     approvals: ApprovalsHandle,
     runs: RunsHandle,
+    health: HealthHandle,
     caller: Caller,
     /// The folder whose items are marked.
     folder: Option<PathBuf>,
@@ -117,7 +120,13 @@ impl AttentionReader {
         let knows_folders = caller.actor.surface.profile().workspace_root == WorkspaceRootSource::Client;
         let folder = (knows_folders && !folder.is_empty()).then(|| PathBuf::from(folder));
         let state = &handlers.state;
-        Self { approvals: state.approvals.clone(), runs: state.runs.clone(), caller, folder }
+        Self {
+            approvals: state.approvals.clone(),
+            runs: state.runs.clone(),
+            health: state.health.clone(),
+            caller,
+            folder,
+        }
     }
 
     async fn list(&self) -> Result<v1::ListAttentionResponse, ApiError> {
@@ -138,7 +147,9 @@ impl AttentionReader {
         let runs = self.runs.list(caller, runs, None).await?;
         let effects = self.runs.effects(caller, effects).await?;
         let more = approvals.next.is_some() || runs.next.is_some() || effects.len() >= limit;
-        let mut items = items(&approvals.records, &runs.runs, &effects);
+        // Only an owner can do something about an incident.
+        let incidents = if caller.is_owner() { self.health.open_incidents().await? } else { Vec::new() };
+        let mut items = items(&approvals.records, &runs.runs, &effects, &incidents);
         if let Some(folder) = &self.folder {
             let here = self.runs_here(&effects, folder).await?;
             for item in &mut items {
@@ -175,6 +186,7 @@ fn items(
     approvals: &[ApprovalRecord],
     runs: &[RunRecord],
     effects: &[EffectRecord],
+    incidents: &[IncidentView],
 ) -> Vec<v1::AttentionItem> {
     let mut items: Vec<(Timestamp, v1::AttentionItem)> = approvals.iter().map(approval).collect();
     let unsettled: BTreeSet<RunId> = effects.iter().map(|effect| effect.run).collect();
@@ -196,6 +208,7 @@ fn items(
         items.push((run.updated, item));
     }
     items.extend(effects.iter().map(|effect| unknown_outcome(effect, &waiting)));
+    items.extend(incidents.iter().map(incident));
     items.sort_by_key(|(since, _)| std::cmp::Reverse(*since));
     items.into_iter().map(|(_, item)| item).collect()
 }
@@ -247,6 +260,19 @@ fn unknown_outcome(record: &EffectRecord, waiting: &BTreeSet<RunId>) -> (Timesta
     (record.started, item)
 }
 
+fn incident(view: &IncidentView) -> (Timestamp, v1::AttentionItem) {
+    let opened = &view.record.opened;
+    let cause = opened.cause.as_str().replace('_', " ");
+    let item = v1::AttentionItem {
+        kind: v1::AttentionKind::Incident.into(),
+        incident_id: opened.incident.to_string(),
+        about: if view.subject.is_empty() { cause } else { format!("{cause}: {}", view.subject) },
+        since: translate::timestamp(view.record.created),
+        ..Default::default()
+    };
+    (view.record.created, item)
+}
+
 #[cfg(test)]
 mod tests {
     use palyra_types::run::{InputDelivery, RunLifecycleState};
@@ -280,7 +306,7 @@ mod tests {
     #[test]
     fn a_run_that_waits_for_words_after_its_unknown_call_was_settled_is_listed() {
         let runs = [waiting(1, WaitReason::OutcomeUnknown), waiting(2, WaitReason::Question)];
-        let listed = items(&[], &runs, &[]);
+        let listed = items(&[], &runs, &[], &[]);
         let found: Vec<_> = listed.iter().map(|item| (item.kind(), item.effect_id, item.run_waits)).collect();
         let expected =
             [v1::AttentionKind::UnknownOutcome, v1::AttentionKind::Question].map(|kind| (kind, 0, true));

@@ -52,6 +52,7 @@ mod journal;
 mod admin;
 mod background;
 mod budgets;
+mod incidents;
 mod queued_tasks;
 mod schedules;
 

@@ -8,10 +8,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use palyra_governance::ModelPreference;
+use palyra_admin::healing::HealingModes;
 use palyra_admin::upkeep::RetentionRules;
+use palyra_governance::ModelPreference;
 use palyra_journal::PayloadSealing;
 use palyra_ports::{BackupSchedule, EmbeddingModelName};
+use palyra_types::incident::{HealingDomain, SelfHealingMode};
 use palyra_types::run::RunLimits;
 
 mod schema;
@@ -236,6 +238,17 @@ impl Config {
     #[must_use]
     pub fn backup_folder(&self) -> &str {
         self.text("backup.folder")
+    }
+
+    /// Returns the mode of self-healing in each domain.
+    #[must_use]
+    pub fn healing_modes(&self) -> HealingModes {
+        let mut modes = HealingModes::default();
+        for (domain, word) in HealingDomain::ALL {
+            let mode = SelfHealingMode::of(self.text(&format!("healing.{word}")));
+            modes.set(domain, mode.unwrap_or_default());
+        }
+        modes
     }
 
     /// Returns the default model; empty when none is named.

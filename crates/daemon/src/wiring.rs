@@ -127,6 +127,7 @@ pub(crate) fn snapshot(config: &Config, prices: &PublishedPrices) -> GatewayRunt
         compacts: config.compacts(),
         upkeep: UpkeepRules { retention: config.retention(), journal: Some(JournalCareRules::USUAL) },
         backups: config.backups(),
+        healing: config.healing_modes(),
         over_budget: if config.falls_back_over_budget() {
             OverBudgetModel::PassedOver
         } else {

@@ -16,6 +16,7 @@ pub(crate) mod budget_entries;
 mod client_tool_entries;
 mod reference_entries;
 mod effect_entries;
+pub(crate) mod incident_entries;
 mod job_entries;
 mod log_entries;
 mod memory_entries;

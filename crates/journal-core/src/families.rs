@@ -24,6 +24,8 @@ pub mod queued_tasks;
 pub mod schedules;
 pub mod schedule_occurrences;
 pub mod schedule_pauses;
+pub mod incidents;
+pub mod healing_modes;
 pub mod undos;
 mod usage_share;
 pub mod input_keys;
@@ -66,6 +68,8 @@ families! {
     schedules: schedules::ScheduleFamily,
     schedule_occurrences: schedule_occurrences::ScheduleOccurrenceFamily,
     schedule_pauses: schedule_pauses::SchedulePauseFamily,
+    incidents: incidents::IncidentFamily,
+    healing_modes: healing_modes::HealingModeFamily,
     undos: undos::UndoFamily,
     input_keys: input_keys::InputKeyFamily,
     stored_grants: stored_grants::StoredGrantFamily,

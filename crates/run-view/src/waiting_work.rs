@@ -89,6 +89,8 @@ impl WaitingWork {
                 v1::AttentionKind::Approval => place.approvals += 1,
                 v1::AttentionKind::UnknownOutcome if item.effect_id > 0 => place.doubts += 1,
                 v1::AttentionKind::Budget => place.budgets += 1,
+                // `palyra doctor` and `palyra admin incidents` show them; no run waits.
+                v1::AttentionKind::Incident => {}
                 // Without a call it is a run that goes on with words.
                 v1::AttentionKind::UnknownOutcome
                 | v1::AttentionKind::Question

@@ -4,6 +4,7 @@
 mod approvals;
 pub mod budgets;
 mod effects;
+pub mod incidents;
 mod jobs;
 mod memories;
 mod runs;
@@ -78,6 +79,8 @@ pub struct FamilyOracle {
     pub queued_tasks: queued_tasks::QueuedTaskOracle,
     /// Schedules, their occurrences and their pauses.
     pub schedules: schedules::ScheduleOracle,
+    /// Incidents of self-healing, and the modes that people chose.
+    pub incidents: incidents::IncidentOracle,
     /// Compactions in the order in which they were made, also those that were reverted.
     pub compactions: Vec<OrchestratorCompactionArtifactRecord>,
     /// Undos without an end, oldest first.
@@ -142,6 +145,7 @@ impl FamilyOracle {
             JournalEvent::Budget(event) => self.budgets.fold(entry, event),
             JournalEvent::Task(_) => self.queued_tasks.fold(entry),
             JournalEvent::Schedule(_) => self.schedules.fold(entry),
+            JournalEvent::Incident(event) => self.incidents.fold(entry, event),
             JournalEvent::Session(SessionEvent::Reset { session }) => {
                 self.resets.push((SessionRef { principal: entry.principal, id: *session }, entry.seq));
             }

@@ -166,6 +166,11 @@ ulid_id!(
     QueuedTaskId
 );
 
+ulid_id!(
+    /// Names one incident of self-healing.
+    IncidentId
+);
+
 macro_rules! counter {
     ($(#[$doc:meta])* $name:ident($int:ty)) => {
         $(#[$doc])*

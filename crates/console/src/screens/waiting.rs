@@ -83,6 +83,9 @@ fn row(item: &v1::AttentionItem, now: i64) -> Markup {
             "/console/effects".to_owned(),
             "Say what became of it",
         ),
+        v1::AttentionKind::Incident => {
+            ("Self-healing found something wrong", "/console/status".to_owned(), "See the checks")
+        }
         v1::AttentionKind::UnknownEntry | v1::AttentionKind::Unspecified => {
             ("A newer version has to look at a run", format!("/console/runs/{}", item.run_id), "See the run")
         }

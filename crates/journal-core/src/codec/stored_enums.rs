@@ -12,6 +12,10 @@ use palyra_types::event::{
     ContextSource, DropReason, HeldCause, LoopGuard, NextAttempt, PassOverCause, RoutingReason,
     UnknownOutcomeCause,
 };
+use palyra_types::incident::{
+    HealingDomain, IncidentCause, IncidentResolution, IncidentSeverity, RemedyKind, RemedyOutcome,
+    SelfHealingMode,
+};
 use palyra_types::memory::{ForgetCause, MemoryAuthor};
 use palyra_types::model::{FinishReason, ModelFailureClass, UsageSource};
 use palyra_types::posture::Posture;
@@ -150,4 +154,17 @@ stored_enum!(OverlapRule, ScheduleOverlapRule, Forbid Queue Replace);
 stored_enum!(PauseCause, SchedulePauseCause, Person Failures Refused);
 stored_enum!(OccurrenceCause, ScheduleOccurrenceCause, Due Missed Manual);
 stored_enum!(OccurrenceOutcome, ScheduleOccurrenceOutcome, Succeeded Failed Cancelled Replaced);
+stored_enum!(HealingDomain, HealingDomain,
+    Runs Tasks Approvals Artifacts Channels Providers Journal Sandbox Workers Browser);
+stored_enum!(SelfHealingMode, HealingMode, Disabled ObserveOnly Auto);
+stored_enum!(IncidentSeverity, IncidentSeverity, Notice Warning Critical);
+stored_enum!(IncidentCause, IncidentCause,
+    RunNoProgress RunNotDriven TaskNoProgress TaskNotTaken ApproverUnreachable ApprovalExpiryMissed
+    ApprovalNotContinued ArtifactDamaged ConnectorDown ProviderPaused WalTooLarge DiskLow ProjectionDiffers
+    EntryDamaged ScratchLeft WorkerSilent BrowserSilent);
+stored_enum!(RemedyKind, RemedyKind,
+    ResumeRun CancelRun RequeueTask WakeQueue ExpireApprovals RepairArtifact RestartConnector ReopenProvider
+    TruncateWal FreeSpace RebuildProjections RevokeWorker RestartBrowser);
+stored_enum!(RemedyOutcome, RemedyOutcome, Helped DidNotHelp Failed Interrupted);
+stored_enum!(IncidentResolution, IncidentResolution, ByItself Remedied NotWatched);
 stored_enum!(UnknownOutcomeCause, UnknownOutcome, Restart Deadline Cancelled ExecutorLost);

@@ -3,6 +3,7 @@
 mod access;
 mod budgets;
 mod client_tools;
+mod incidents;
 mod references;
 mod schedules;
 mod tasks;
@@ -133,6 +134,7 @@ fn one_of_each_kind() -> Vec<(EventKind, &'static str, JournalEvent)> {
     events.extend([policy_events(), job_events()].concat());
     events.extend([vault_events(), memory_events(), budgets::budget_events(), tasks::task_events()].concat());
     events.extend(schedules::schedule_events());
+    events.extend(incidents::incident_events());
     events.extend(tape.into_iter().map(|entry| entry.event));
     events.extend(others.map(JournalEvent::Tape));
     events.extend(client_tools::client_tool_events().map(JournalEvent::Tape));

@@ -15,6 +15,8 @@ use palyra_journal_core::families::components::ComponentFamily;
 use palyra_journal_core::families::deleted_responses::DeletedResponseFamily;
 use palyra_journal_core::families::effects::EffectFamily;
 use palyra_journal_core::families::epochs::{EpochFamily, EpochRow};
+use palyra_journal_core::families::healing_modes::HealingModeFamily;
+use palyra_journal_core::families::incidents::{IncidentFamily, IncidentQuery};
 use palyra_journal_core::families::input_keys::InputKeyFamily;
 use palyra_journal_core::families::kinds_seen::{KindSeenFamily, SeenKind};
 use palyra_journal_core::families::memories::MemoryFamily;
@@ -35,9 +37,9 @@ use palyra_journal_core::families::tokens::TokenFamily;
 use palyra_journal_core::families::undos::{UndoFamily, UndoStage};
 use palyra_journal_core::families::{
     FAMILIES, FamilySet, agents, approvals, bookmarks, budget_accounts, budgets, compactions, components,
-    deleted_responses, effects, epochs, input_keys, kinds_seen, memories, postures, principals,
-    project_rules, queued_tasks, resets, runs, schedule_occurrences, schedule_pauses, schedules, sessions,
-    shadows, skills, stored_grants, tokens, undos,
+    deleted_responses, effects, epochs, healing_modes, incidents, input_keys, kinds_seen, memories, postures,
+    principals, project_rules, queued_tasks, resets, runs, schedule_occurrences, schedule_pauses, schedules,
+    sessions, shadows, skills, stored_grants, tokens, undos,
 };
 use palyra_journal_core::family::{
     Family, FamilyCache, FamilySelection, FamilyTable, FoldedEntry, IndexKey, LogView, LoggedEntry,
@@ -74,6 +76,7 @@ use palyra_types::event::{
     AccessEvent, AgentEvent, ApprovalEvent, Bookmark, EffectEvent, JournalEvent, LogEvent, ModelEvent,
     PolicyEvent, RunEvent, SessionEvent, TapeEvent, TokenCreated, ToolEvent,
 };
+use palyra_types::incident::{IncidentEvent, IncidentStage};
 use palyra_types::job::{JobEvent, JobState};
 use palyra_types::memory::{ForgetCause, MemoryEvent, MemoryRecord, MemorySaved};
 use palyra_types::model::ModelRef;
@@ -158,6 +161,8 @@ fn answers(rows: &mut dyn RowStore, entries: &Entries) -> Result<Answers, StoreF
         ("schedule", schedules_of(rows, &mut log)?),
         ("schedule_occurrence", occurrences_of(rows, &mut log)?),
         ("schedule_pause", lines(schedule_pauses::all(rows)?, |_| String::new())),
+        ("incident", incidents_of(rows, &mut log)?),
+        ("healing_mode", lines(healing_modes::in_force(rows)?, |_| String::new())),
         (
             "budget_account",
             lines(budget_accounts::all(rows)?.iter().map(budget_oracle::shown), |_| String::new()),
@@ -456,6 +461,26 @@ fn tasks_of(rows: &mut dyn RowStore, log: &mut EntryLog<'_>) -> Result<String, S
     Ok(format!("{records}{waiting:?}\n{leased:?}\n{open:?}\n"))
 }
 
+/// Lists all incidents, and those of each stage.
+fn incidents_of(rows: &mut dyn RowStore, log: &mut EntryLog<'_>) -> Result<String, StoreFault> {
+    let query = IncidentQuery { limit: 500, ..IncidentQuery::default() };
+    let mut text = lines(incidents::records(rows, log, &query)?, |_| String::new());
+    for (stage, _) in IncidentStage::ALL {
+        let query = IncidentQuery { stage: Some(stage), ..query };
+        text += &lines(incidents::records(rows, log, &query)?, |_| String::new());
+    }
+    Ok(text)
+}
+
+fn expected_incidents(oracle: &FamilyOracle) -> String {
+    let records = oracle.incidents.records();
+    let mut text = lines(&records, |_| String::new());
+    for (stage, _) in IncidentStage::ALL {
+        text += &lines(records.iter().filter(|record| record.stage == stage), |_| String::new());
+    }
+    text
+}
+
 fn expected_tasks(oracle: &FamilyOracle) -> String {
     let oracle = &oracle.queued_tasks;
     let (records, waiting, leased) = (oracle.records(), oracle.waiting(), oracle.leased());
@@ -515,6 +540,8 @@ fn expected(entries: &Entries) -> Answers {
         ("schedule", expected_schedules(&oracle)),
         ("schedule_occurrence", expected_occurrences(&oracle)),
         ("schedule_pause", lines(oracle.schedules.pauses(), |_| String::new())),
+        ("incident", expected_incidents(&oracle)),
+        ("healing_mode", lines(&oracle.incidents.modes, |_| String::new())),
         ("budget_account", lines(oracle.budgets.accounts(), |_| String::new())),
         ("auxiliary_use", beside_runs(&oracle.usage)),
         ("compaction", lines(expected_compactions(&oracle), |one| one.made.summary.expose().clone())),
@@ -924,6 +951,7 @@ async fn random_log() -> (Vec<JournalEventRecord>, Answers) {
         journal.append(samples::append(random.budget_entries(4))).await.unwrap();
         journal.append(samples::append(random.task_entries(8))).await.unwrap();
         journal.append(samples::append(random_schedules.schedule_entries(8))).await.unwrap();
+        journal.append(samples::append(random.incident_entries(8))).await.unwrap();
     }
     for step in 0..90 {
         journal.append(samples::append(busy_run(&entropy, step))).await.unwrap();
@@ -1249,6 +1277,25 @@ fn faults_of_schedules() -> Vec<Fault> {
     ]
 }
 
+fn faults_of_incidents() -> Vec<Fault> {
+    vec![
+        fault!(IncidentFamily, "a remedy that ended is at work", |rows, entry| match entry.event {
+            JournalEvent::Incident(IncidentEvent::RemedyEnded { .. }) => Ok(()),
+            _ => IncidentFamily::fold(rows, entry),
+        }),
+        fault!(IncidentFamily, "a resolved incident is open", |rows, entry| match entry.event {
+            JournalEvent::Incident(IncidentEvent::Resolved { .. }) => Ok(()),
+            _ => IncidentFamily::fold(rows, entry),
+        }),
+        fault!(HealingModeFamily, "the mode of the configuration does not return", |rows, entry| {
+            match entry.event {
+                JournalEvent::Incident(IncidentEvent::ModeSet { mode: None, .. }) => Ok(()),
+                _ => HealingModeFamily::fold(rows, entry),
+            }
+        }),
+    ]
+}
+
 fn faults_of_budgets() -> Vec<Fault> {
     vec![
         fault!(AuxiliaryUseFamily, "a request beside a run is not counted", |_rows, _entry| Ok(())),
@@ -1401,6 +1448,7 @@ async fn oracle_memory_and_sqlite_agree_and_every_seeded_fault_is_found() {
         faults_of_budgets(),
         faults_of_tasks(),
         faults_of_schedules(),
+        faults_of_incidents(),
         faults_of_compactions(),
         faults_of_calls(),
     ];

@@ -97,6 +97,7 @@ mod preparing;
 mod drain;
 
 mod guesses;
+mod healing;
 mod history;
 
 mod erasures;

@@ -50,6 +50,7 @@ impl Records {
             | JournalEvent::Budget(_)
             | JournalEvent::Task(_)
             | JournalEvent::Schedule(_)
+            | JournalEvent::Incident(_)
             | JournalEvent::Log(_)
             | JournalEvent::Effect(EffectEvent::UndoRequested(_) | EffectEvent::UndoFinished { .. })
             | JournalEvent::Unknown { .. } => {}

@@ -20,7 +20,10 @@ content_rows! {
             JournalEvent::Schedule(event) => walk.schedule_event(event),
             JournalEvent::Tape(event) => walk.tape_event(event),
             // Entries of these groups have no payload.
-            JournalEvent::Log(_) | JournalEvent::Job(_) | JournalEvent::Unknown { kind: _ } => {}
+            JournalEvent::Log(_)
+            | JournalEvent::Job(_)
+            | JournalEvent::Incident(_)
+            | JournalEvent::Unknown { kind: _ } => {}
         }
     }
 
