@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use palyra_governance::{ModelPreference, PriceCatalogue};
+use palyra_learning::LearningRuntimeConfig;
 use palyra_ports::BackupSchedule;
 use palyra_types::run::RunLimits;
 
@@ -28,6 +29,8 @@ pub struct GatewayRuntimeConfigSnapshot {
     pub time_zone: Arc<str>,
     /// Whether runs are given what is remembered for their person.
     pub recalls_memory: bool,
+    /// What is learned from conversations.
+    pub learning: LearningRuntimeConfig,
     /// What models cost; without it no model has a price.
     pub prices: Option<Arc<PriceCatalogue>>,
     /// Whether older runs of sessions are summed up without being asked.
@@ -64,6 +67,7 @@ impl Default for GatewayRuntimeConfigSnapshot {
             input_bytes_max: 512 * 1024,
             time_zone: "".into(),
             recalls_memory: false,
+            learning: LearningRuntimeConfig::disabled(),
             prices: None,
             compacts: false,
             over_budget: OverBudgetModel::Stops,

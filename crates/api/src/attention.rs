@@ -11,6 +11,7 @@ use std::time::Duration;
 use palyra_admin::access::AccessSnapshot;
 use palyra_admin::healing::IncidentView;
 use palyra_admin::health::HealthHandle;
+use palyra_admin::memories::MemoriesHandle;
 use palyra_ports::read_approvals::{ApprovalFilter, ApprovalQuery, EffectFilter, EffectQuery};
 use palyra_ports::read_records::{RECORD_PAGE_ROWS_MAX, RunFilter, RunQuery};
 use palyra_runtime::Caller;
@@ -18,6 +19,7 @@ use palyra_runtime::approvals::ApprovalsHandle;
 use palyra_runtime::runs::RunsHandle;
 use palyra_types::approval::ApprovalRecord;
 use palyra_types::effect::EffectRecord;
+use palyra_types::learning::{CandidateKind, CandidateRecord};
 use palyra_types::run::{RunPhase, RunRecord, WaitReason};
 use palyra_types::surface::WorkspaceRootSource;
 use palyra_types::{RunId, SessionId, Timestamp};
@@ -110,6 +112,7 @@ struct AttentionReader {
     approvals: ApprovalsHandle,
     runs: RunsHandle,
     health: HealthHandle,
+    memories: MemoriesHandle,
     caller: Caller,
     /// The folder whose items are marked.
     folder: Option<PathBuf>,
@@ -124,6 +127,7 @@ impl AttentionReader {
             approvals: state.approvals.clone(),
             runs: state.runs.clone(),
             health: state.health.clone(),
+            memories: state.admin.memories.clone(),
             caller,
             folder,
         }
@@ -149,7 +153,9 @@ impl AttentionReader {
         let more = approvals.next.is_some() || runs.next.is_some() || effects.len() >= limit;
         // Only an owner can do something about an incident.
         let incidents = if caller.is_owner() { self.health.open_incidents().await? } else { Vec::new() };
+        let learned = self.memories.candidates(caller).await?;
         let mut items = items(&approvals.records, &runs.runs, &effects, &incidents);
+        items.extend(learned.iter().filter(|one| one.state.is_open()).take(limit).map(review));
         if let Some(folder) = &self.folder {
             let here = self.runs_here(&effects, folder).await?;
             for item in &mut items {
@@ -211,6 +217,25 @@ fn items(
     items.extend(incidents.iter().map(incident));
     items.sort_by_key(|(since, _)| std::cmp::Reverse(*since));
     items.into_iter().map(|(_, item)| item).collect()
+}
+
+/// Reviews come last: no run waits for one.
+fn review(record: &CandidateRecord) -> v1::AttentionItem {
+    let about = record.proposed.text.expose().lines().next().unwrap_or_default().to_owned();
+    let first = record.proposed.evidence.first();
+    v1::AttentionItem {
+        kind: v1::AttentionKind::Review.into(),
+        run_id: first.map(|cited| cited.run.to_string()).unwrap_or_default(),
+        session_id: record.session.map(|session| session.to_string()).unwrap_or_default(),
+        candidate_id: record.proposed.candidate.to_string(),
+        about: if record.proposed.kind == CandidateKind::Procedure {
+            "a procedure".to_owned()
+        } else {
+            about
+        },
+        since: translate::timestamp(record.updated),
+        ..Default::default()
+    }
 }
 
 fn approval(record: &ApprovalRecord) -> (Timestamp, v1::AttentionItem) {

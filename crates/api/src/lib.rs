@@ -40,6 +40,7 @@ mod add_model;
 mod usage;
 mod people;
 mod compactions;
+mod learning;
 mod memory;
 mod tokens;
 mod console_links;

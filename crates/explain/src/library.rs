@@ -50,6 +50,7 @@ documents! {
     "grpc"
     "http"
     "http-fetch"
+    "learning"
     "memory"
     "model-failures"
     "openai"

@@ -18,6 +18,7 @@ mod reference_entries;
 mod effect_entries;
 pub(crate) mod incident_entries;
 mod job_entries;
+mod learning_entries;
 mod log_entries;
 mod memory_entries;
 mod model_entries;

@@ -28,7 +28,7 @@ use palyra_admin::vault::VaultHandle;
 use palyra_admin::{AdminHandles, AdminViews, ErasureSubscriber, ShadowCounting};
 use palyra_background::queue::{BackgroundQueue, QueuePorts, TaskHandler};
 use palyra_background::{BackgroundDriver, Drain, TickFailure};
-use palyra_conversation::CompactionHandler;
+use palyra_conversation::{CompactionHandler, LearningConfigNow, ReflectionHandler};
 use palyra_policy::{ToolCallPolicySnapshot, ToolPolicyRules};
 use palyra_scheduler::{DaemonFacts, SchedulesHandle};
 use palyra_types::PrincipalId;
@@ -157,7 +157,7 @@ pub async fn start_with_policy(
         config,
         backups: backups.clone(),
     };
-    let spawned = spawn_tasks(&background, &views, starter, facts, upkeep);
+    let spawned = spawn_tasks(&background, &memories, starter, facts, upkeep);
     let healing = healing_parts(&engine, stopper, spawned.queue, access.clone());
     let health = HealthHandle::new(&admin_ports, &ports.proofs, &ports.models, &background, healing)
         .with_backups(backups.reader());
@@ -197,7 +197,7 @@ struct UpkeepSetup {
 
 fn spawn_tasks(
     background: &BackgroundDriver,
-    views: &AdminViews,
+    memories: &MemoriesHandle,
     starter: ScheduledRunStarter,
     facts: DaemonFacts,
     upkeep: UpkeepSetup,
@@ -213,6 +213,9 @@ fn spawn_tasks(
         entropy: Arc::clone(&ports.entropy),
     };
     let UpkeepSetup { erasures, owner, config, backups } = upkeep;
+    let views = &engine.views;
+    let configured = config.clone();
+    let learning: LearningConfigNow = Arc::new(move || configured.borrow().learning);
     let archiver = Arc::new(sessions.clone());
     let handlers: Vec<Arc<dyn TaskHandler>> = vec![
         Arc::new(CompactionHandler::new(engine.conversations.clone())),
@@ -226,6 +229,7 @@ fn spawn_tasks(
             config.clone(),
         )),
         Arc::new(BackupHandler::new(Arc::clone(&ports.backups), backups.reader())),
+        Arc::new(ReflectionHandler::new(&engine.conversations, memories.clone(), Arc::clone(&learning))),
     ];
     let spawned = spawn_with_queue(background, queue_ports, handlers, starter, facts);
     let queue = &spawned.queue;
@@ -237,6 +241,7 @@ fn spawn_tasks(
     background.spawn(ApprovalExpiry::new(Arc::clone(&engine), sessions.clone()));
     background.spawn(budget_waits(&engine, &sessions));
     background.spawn(engine.compaction_watch.task(engine.conversations.clone(), queue.clone()));
+    background.spawn(engine.conversations.completed().task(queue.clone(), learning));
     background.spawn(ShadowCounting::new(Arc::clone(&views.shadow)));
     spawned
 }

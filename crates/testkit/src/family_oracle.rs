@@ -6,6 +6,7 @@ pub mod budgets;
 mod effects;
 pub mod incidents;
 mod jobs;
+mod learning;
 mod memories;
 mod runs;
 pub mod queued_tasks;
@@ -30,6 +31,7 @@ use palyra_types::event::{
     AccessEvent, AgentEvent, ApprovalEvent, Bookmark, DecidedBy, EffectEvent, JournalEvent, PolicyEvent,
     RunEvent, SessionEvent, TapeEvent, ToolEvent,
 };
+use palyra_types::learning::CandidateRecord;
 use palyra_types::memory::MemoryRecord;
 use palyra_types::posture::PostureRecord;
 use palyra_types::project_file::AcceptedProjectFileRecord;
@@ -73,6 +75,8 @@ pub struct FamilyOracle {
     pub deleted_responses: BTreeSet<(PrincipalId, RunId)>,
     /// Items of memory in the order in which they were saved, also those that were forgotten.
     pub memories: Vec<MemoryRecord>,
+    /// What was learned, in the order in which it was proposed.
+    pub candidates: Vec<CandidateRecord>,
     /// Budgets and their accounts.
     pub budgets: budgets::BudgetOracle,
     /// Tasks of the background queue.
@@ -142,6 +146,7 @@ impl FamilyOracle {
             JournalEvent::Component(event) => self.fold_component(entry, event),
             JournalEvent::Policy(event) => self.fold_policy(entry, event),
             JournalEvent::Memory(event) => memories::fold(&mut self.memories, entry, event),
+            JournalEvent::Learning(event) => learning::fold(&mut self.candidates, entry, event),
             JournalEvent::Budget(event) => self.budgets.fold(entry, event),
             JournalEvent::Task(_) => self.queued_tasks.fold(entry),
             JournalEvent::Schedule(_) => self.schedules.fold(entry),

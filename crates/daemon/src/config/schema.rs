@@ -317,6 +317,36 @@ pub const SETTINGS: &[SettingSpec] = &[
         "Loopback address for clients with a token (`palyra admin tokens create`), such as 127.0.0.1:7070; empty: none.",
     )),
     setting(
+        "learning.enabled",
+        SettingType::Bool,
+        UnsetValue::Bool(true),
+        "Whether facts, preferences and procedures are learned from your conversations, and runs are given learned preferences (docs/learning.md).",
+    ),
+    integer(
+        "learning.fact_threshold_bps",
+        0..=10_000,
+        9_000,
+        "From this confidence on, in hundredths of a percent, a fact is applied without a review.",
+    ),
+    integer(
+        "learning.preference_threshold_bps",
+        0..=10_000,
+        9_200,
+        "From this confidence on, in hundredths of a percent, a preference is applied without a review.",
+    ),
+    integer(
+        "learning.review_threshold_bps",
+        0..=10_000,
+        0,
+        "Below this confidence, in hundredths of a percent, something that was found is dropped; 0 drops nothing.",
+    ),
+    integer(
+        "learning.sampling_bps",
+        0..=10_000,
+        10_000,
+        "How many of the completed runs are looked at, in hundredths of a percent.",
+    ),
+    setting(
         "memory.recall",
         SettingType::Bool,
         UnsetValue::Bool(false),

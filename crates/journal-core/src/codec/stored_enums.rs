@@ -16,6 +16,7 @@ use palyra_types::incident::{
     HealingDomain, IncidentCause, IncidentResolution, IncidentSeverity, RemedyKind, RemedyOutcome,
     SelfHealingMode,
 };
+use palyra_types::learning::{CandidateAuthor, CandidateKind, CandidateState, HoldReason};
 use palyra_types::memory::{ForgetCause, MemoryAuthor};
 use palyra_types::model::{FinishReason, ModelFailureClass, UsageSource};
 use palyra_types::posture::Posture;
@@ -108,6 +109,11 @@ stored_enum!(CallsPerAnswer, CallsPerAnswer, One Several);
 stored_enum!(UnlockOutcome, UnlockOutcome, Opened Wrong);
 stored_enum!(MemoryAuthor, MemoryAuthor, Person Model);
 stored_enum!(ForgetCause, ForgetCause, Person Model Ended);
+stored_enum!(CandidateKind, CandidateKind, Fact Preference Procedure);
+stored_enum!(CandidateState, CandidateState,
+    Proposed PendingReview Applied Accepted Edited Rejected Superseded Undone);
+stored_enum!(HoldReason, HoldReason, Unsure Tainted Sensitive ByKind);
+stored_enum!(CandidateAuthor, CandidateAuthor, Rules Model);
 stored_enum!(WindowKind, BudgetWindow, Run Hour Day Week Month Endless);
 stored_enum!(PurseKind, BudgetPurseKind, Total Principal Agent Session Channel Schedule);
 stored_enum!(LimitAction, BudgetAction, Park Ask Refuse);

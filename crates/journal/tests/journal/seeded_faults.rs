@@ -19,6 +19,7 @@ use palyra_journal_core::families::healing_modes::HealingModeFamily;
 use palyra_journal_core::families::incidents::{IncidentFamily, IncidentQuery};
 use palyra_journal_core::families::input_keys::InputKeyFamily;
 use palyra_journal_core::families::kinds_seen::{KindSeenFamily, SeenKind};
+use palyra_journal_core::families::learning_candidates::LearningCandidateFamily;
 use palyra_journal_core::families::memories::MemoryFamily;
 use palyra_journal_core::families::postures::PostureFamily;
 use palyra_journal_core::families::principals::PrincipalFamily;
@@ -37,9 +38,9 @@ use palyra_journal_core::families::tokens::TokenFamily;
 use palyra_journal_core::families::undos::{UndoFamily, UndoStage};
 use palyra_journal_core::families::{
     FAMILIES, FamilySet, agents, approvals, bookmarks, budget_accounts, budgets, compactions, components,
-    deleted_responses, effects, epochs, healing_modes, incidents, input_keys, kinds_seen, memories, postures,
-    principals, project_rules, queued_tasks, resets, runs, schedule_occurrences, schedule_pauses, schedules,
-    sessions, shadows, skills, stored_grants, tokens, undos,
+    deleted_responses, effects, epochs, healing_modes, incidents, input_keys, kinds_seen, learning_candidates,
+    memories, postures, principals, project_rules, queued_tasks, resets, runs, schedule_occurrences,
+    schedule_pauses, schedules, sessions, shadows, skills, stored_grants, tokens, undos,
 };
 use palyra_journal_core::family::{
     Family, FamilyCache, FamilySelection, FamilyTable, FoldedEntry, IndexKey, LogView, LoggedEntry,
@@ -78,6 +79,10 @@ use palyra_types::event::{
 };
 use palyra_types::incident::{IncidentEvent, IncidentStage};
 use palyra_types::job::{JobEvent, JobState};
+use palyra_types::learning::{
+    CandidateAuthor, CandidateChanged, CandidateKind, CandidateProposed, CandidateRecord, CandidateState,
+    LearningEvent,
+};
 use palyra_types::memory::{ForgetCause, MemoryEvent, MemoryRecord, MemorySaved};
 use palyra_types::model::ModelRef;
 use palyra_types::posture::{Posture, PostureScope};
@@ -93,10 +98,10 @@ use palyra_types::session::SessionRef;
 use palyra_types::skill::{SkillEvent, SkillFault};
 use palyra_types::surface::Surface;
 use palyra_types::tape::JournalEventRecord;
-use palyra_types::tool::EffectContract;
+use palyra_types::tool::{EffectContract, Taints};
 use palyra_types::{
-    AgentId, Attempt, BudgetId, Epoch, MemoryId, PrincipalId, QueuedTaskId, Redacted, RunId, ScheduleId, Seq,
-    SkillId, TapeSeq, Timestamp, TokenId, UndoId, UtcDay,
+    AgentId, Attempt, BudgetId, CandidateId, Epoch, MemoryId, PrincipalId, QueuedTaskId, Redacted, RunId,
+    ScheduleId, Seq, SkillId, TapeSeq, Timestamp, TokenId, UndoId, UtcDay,
 };
 
 use crate::busy_runs::busy_run;
@@ -156,6 +161,7 @@ fn answers(rows: &mut dyn RowStore, entries: &Entries) -> Result<Answers, StoreF
         ("bookmark", bookmarks_of(rows, &mut log)?),
         ("project_rules", project_rules_of(rows, &mut log)?),
         ("memory", lines(memories_of(rows, &mut log)?, |one| one.saved.text.expose().clone())),
+        ("learning_candidate", lines(learned_of(rows, &mut log)?, |one| one.proposed.text.expose().clone())),
         ("budget", lines(budgets::in_force(rows, &mut log)?, |one| one.set.name.expose().clone())),
         ("queued_task", tasks_of(rows, &mut log)?),
         ("schedule", schedules_of(rows, &mut log)?),
@@ -367,6 +373,46 @@ fn memories_of(rows: &mut dyn RowStore, log: &mut dyn LogView) -> Result<Vec<Mem
     Ok(found)
 }
 
+/// Returns what was learned of all principals, the newest first.
+fn learned_of(rows: &mut dyn RowStore, log: &mut dyn LogView) -> Result<Vec<CandidateRecord>, StoreFault> {
+    let mut found = Vec::new();
+    for n in 0..10_u32 {
+        found.extend(learning_candidates::of_principal(rows, log, samples::principal(n.into()))?);
+    }
+    Ok(found)
+}
+
+fn expected_learned(oracle: &FamilyOracle) -> Vec<CandidateRecord> {
+    let of = |n: u32| {
+        let principal = samples::principal(n.into());
+        oracle.candidates.iter().rev().filter(move |one| one.principal == principal)
+    };
+    (0..10).flat_map(of).cloned().collect()
+}
+
+/// Makes a candidate that supersedes another one, and changes one.
+fn learned_again(step: u64, below: [u64; 3]) -> [JournalEvent; 2] {
+    let id = |number: u64| CandidateId::from_parts(81, 1 + u128::from(number % 3));
+    let proposed = CandidateProposed {
+        candidate: id(below[0]),
+        kind: CandidateKind::Fact,
+        confidence_bps: 9_000,
+        state: CandidateState::Applied,
+        held_back: None,
+        author: CandidateAuthor::Rules,
+        evidence: Vec::new(),
+        taints: Taints::NONE,
+        via: Surface::Console,
+        memory: None,
+        supersedes: Some(id(below[1])),
+        text: Redacted::cleaned(format!("learned {step}")),
+    };
+    let state = if step % 2 == 0 { CandidateState::Edited } else { CandidateState::Applied };
+    let text = Redacted::cleaned(format!("edited {step}"));
+    let changed = CandidateChanged { candidate: id(below[2]), state, memory: None, text };
+    [LearningEvent::Proposed(Box::new(proposed)).into(), LearningEvent::Changed(changed).into()]
+}
+
 /// Returns the compactions of the sessions that are named again, and then the newest one in force of each.
 fn compactions_of(
     rows: &mut dyn RowStore,
@@ -535,6 +581,7 @@ fn expected(entries: &Entries) -> Answers {
         ("bookmark", lines(expected_bookmarks(&oracle), |(_, one)| one.name.expose().clone())),
         ("project_rules", lines(expected_rules(&oracle), |one| one.file.path.expose().clone())),
         ("memory", lines(expected_memories(&oracle), |one| one.saved.text.expose().clone())),
+        ("learning_candidate", lines(expected_learned(&oracle), |one| one.proposed.text.expose().clone())),
         ("budget", lines(oracle.budgets.in_force.values(), |one| one.set.name.expose().clone())),
         ("queued_task", expected_tasks(&oracle)),
         ("schedule", expected_schedules(&oracle)),
@@ -706,6 +753,7 @@ fn named_again(entropy: &FixedEntropy, seq: Seq, step: u64) -> Vec<NewEntry> {
     ];
     let events = events.into_iter().chain(compacted_again(seq, step, below(40)));
     let events = events.chain(reserved_again(step, below(2)));
+    let events = events.chain(learned_again(step, [below(3), below(3), below(3)]));
     let entry = |event| {
         let time = Timestamp(5_000_000 + i64::try_from(below(1_000)).unwrap());
         let removes = matches!(
@@ -716,6 +764,7 @@ fn named_again(entropy: &FixedEntropy, seq: Seq, step: u64) -> Vec<NewEntry> {
                     | SessionEvent::CompactionReverted(_)
             ) | JournalEvent::Policy(PolicyEvent::ProjectRulesWithdrawn(_))
                 | JournalEvent::Memory(_)
+                | JournalEvent::Learning(_)
         );
         let principal = samples::principal(if removes { below(2) } else { 0 }.into());
         NewEntry { time, principal, session: None, run: None, event }
@@ -753,7 +802,7 @@ fn reserved_again(step: u64, before: u64) -> [JournalEvent; 2] {
     [event(AccountEvent::Reserved { request }), event(AccountEvent::Released { id: id(step + 3 - before) })]
 }
 
-const EVENTS_PER_STEP: u64 = 19;
+const EVENTS_PER_STEP: u64 = 21;
 
 /// The sessions of the compactions that are named again.
 fn compacted_session(step: u64) -> SessionRef {
@@ -1235,6 +1284,26 @@ fn faults_of_memory() -> Vec<Fault> {
     ]
 }
 
+fn faults_of_learning() -> Vec<Fault> {
+    vec![
+        fault!(LearningCandidateFamily, "a review changes nothing", |rows, entry| match entry.event {
+            JournalEvent::Learning(LearningEvent::Changed(_)) => Ok(()),
+            _ => LearningCandidateFamily::fold(rows, entry),
+        }),
+        fault!(LearningCandidateFamily, "a candidate belongs to another person", |rows, entry| {
+            LearningCandidateFamily::fold(rows, &FoldedEntry { principal: samples::principal(8), ..*entry })
+        }),
+        fault!(LearningCandidateFamily, "no candidate is superseded", |rows, entry| match entry.event {
+            JournalEvent::Learning(LearningEvent::Proposed(proposed)) => {
+                let proposed = CandidateProposed { supersedes: None, ..(**proposed).clone() };
+                let event = LearningEvent::Proposed(Box::new(proposed)).into();
+                LearningCandidateFamily::fold(rows, &FoldedEntry { event: &event, ..*entry })
+            }
+            _ => LearningCandidateFamily::fold(rows, entry),
+        }),
+    ]
+}
+
 fn faults_of_tasks() -> Vec<Fault> {
     vec![
         fault!(QueuedTaskFamily, "an attempt that ended goes on", |rows, entry| match entry.event {
@@ -1445,6 +1514,7 @@ async fn oracle_memory_and_sqlite_agree_and_every_seeded_fault_is_found() {
         faults_of_the_rest(),
         faults_of_epochs(),
         faults_of_memory(),
+        faults_of_learning(),
         faults_of_budgets(),
         faults_of_tasks(),
         faults_of_schedules(),

@@ -20,6 +20,7 @@ mod bookmarks;
 mod upkeep;
 mod project_rules;
 mod recall;
+mod learning;
 mod past_runs;
 mod compaction;
 mod compaction_long;

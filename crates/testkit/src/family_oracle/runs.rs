@@ -47,6 +47,7 @@ impl Records {
             | JournalEvent::Job(_)
             | JournalEvent::Vault(_)
             | JournalEvent::Memory(_)
+            | JournalEvent::Learning(_)
             | JournalEvent::Budget(_)
             | JournalEvent::Task(_)
             | JournalEvent::Schedule(_)

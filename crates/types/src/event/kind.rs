@@ -11,6 +11,7 @@ use crate::budget::{AccountEvent, BudgetEvent};
 use crate::component::ComponentEvent;
 use crate::incident::IncidentEvent;
 use crate::job::JobEvent;
+use crate::learning::LearningEvent;
 use crate::memory::MemoryEvent;
 use crate::queued_task::TaskEvent;
 use crate::schedule::ScheduleEvent;
@@ -105,7 +106,8 @@ macro_rules! kinds {
             #[must_use]
             pub fn kind(&self) -> Option<EventKind> {
                 use JournalEvent::{
-                    Access, Agent, Budget, Component, Effect, Incident, Job, Log, Memory, Policy, Schedule, Session, Skill,
+                    Access, Agent, Budget, Component, Effect, Incident, Job, Learning, Log, Memory, Policy, Schedule,
+                    Session, Skill,
                     Tape, Task, Unknown, Vault,
                 };
                 match self {
@@ -214,6 +216,8 @@ kinds! {
         TaskRunNowRequested = 0x8135, "task_run_now_requested": Task(TaskEvent::RunNowRequested { .. }),
         TaskRetryRequested = 0x8136, "task_retry_requested": Task(TaskEvent::RetryRequested { .. }),
         TaskDropped = 0x8137, "task_dropped": Task(TaskEvent::Dropped { .. }),
+        LearningProposed = 0x8150, "learning_proposed": Learning(LearningEvent::Proposed(_)),
+        LearningChanged = 0x8151, "learning_changed": Learning(LearningEvent::Changed(_)),
         IncidentOpened = 0x8160, "incident_opened": Incident(IncidentEvent::Opened(_)),
         IncidentRemedyStarted = 0x8161, "incident_remedy_started": Incident(IncidentEvent::RemedyStarted { .. }),
         IncidentRemedyEnded = 0x8162, "incident_remedy_ended": Incident(IncidentEvent::RemedyEnded { .. }),

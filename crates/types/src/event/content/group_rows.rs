@@ -15,6 +15,7 @@ content_rows! {
             JournalEvent::Component(event) => walk.component_event(event),
             JournalEvent::Vault(event) => walk.vault_event(event),
             JournalEvent::Memory(event) => walk.memory_event(event),
+            JournalEvent::Learning(event) => walk.learning_event(event),
             JournalEvent::Budget(event) => walk.budget_event(event),
             JournalEvent::Task(event) => walk.task_event(event),
             JournalEvent::Schedule(event) => walk.schedule_event(event),
