@@ -195,6 +195,7 @@ impl From<AdminError> for RequestError {
             | AdminError::NotAnApprover
             | AdminError::MemoryNotFound
             | AdminError::BudgetNotFound { .. }
+            | AdminError::IncidentNotFound
             | AdminError::ModelNotConfigured { .. }
             | AdminError::SecretInIdentity { .. }
             | AdminError::KeptFiles(_)

@@ -12,6 +12,7 @@ use palyra_admin::budgets::{AuxiliaryBudgets, BudgetWaits};
 use palyra_admin::components::ComponentsHandle;
 use palyra_admin::erasure::ErasureHandle;
 use palyra_admin::grants::GrantsHandle;
+use palyra_admin::healing::HealingParts;
 use palyra_admin::health::HealthHandle;
 use palyra_admin::journal::JournalHandle;
 use palyra_admin::memories::{MemoriesHandle, MemoryExpiry};
@@ -25,9 +26,9 @@ use palyra_admin::upkeep::{
 use palyra_admin::usage::UsageHandle;
 use palyra_admin::vault::VaultHandle;
 use palyra_admin::{AdminHandles, AdminViews, ErasureSubscriber, ShadowCounting};
-use palyra_background::queue::{QueuePorts, TaskHandler};
+use palyra_background::queue::{BackgroundQueue, QueuePorts, TaskHandler};
 use palyra_background::{BackgroundDriver, Drain, TickFailure};
-use palyra_conversation::CompactionHandler;
+use palyra_conversation::{CompactionHandler, LearningConfigNow, ReflectionHandler};
 use palyra_policy::{ToolCallPolicySnapshot, ToolPolicyRules};
 use palyra_scheduler::{DaemonFacts, SchedulesHandle};
 use palyra_types::PrincipalId;
@@ -40,7 +41,7 @@ use crate::engine::Engine;
 use crate::error::StartError;
 use crate::parts::RuntimePorts;
 use crate::run_context::RunContext;
-use crate::run_stopping::RunCanceller;
+use crate::run_stopping::{RunCanceller, RunHealer};
 use crate::runs::RunsHandle;
 use crate::scheduled_runs::{ScheduledRunStarter, SpawnedQueue, spawn_with_queue};
 use crate::session::SessionsHandle;
@@ -147,18 +148,18 @@ pub async fn start_with_policy(
         Arc::new(access.clone()),
         Arc::new(agents.clone()),
     ];
-    let stopper = Arc::new(run_canceller(&ports, &sessions, &tapes));
+    let stopper = run_canceller(&ports, &sessions, &tapes);
     let exclusion = engine.conversations.ports().erasures.clone();
-    let erasures = ErasureHandle::new(Arc::clone(&admin_ports), stopper, subscribers, exclusion);
+    let erasures = ErasureHandle::new(Arc::clone(&admin_ports), Arc::new(stopper.clone()), subscribers, exclusion);
     let upkeep = UpkeepSetup {
         erasures: erasures.clone(),
         owner,
         config,
         backups: backups.clone(),
     };
-    let spawned = spawn_tasks(&background, &views, starter, facts, upkeep);
-    let status = background.status();
-    let health = HealthHandle::new(&admin_ports, &ports.proofs, &ports.models, status, spawned.queue)
+    let spawned = spawn_tasks(&background, &memories, starter, facts, upkeep);
+    let healing = healing_parts(&engine, stopper, spawned.queue, access.clone());
+    let health = HealthHandle::new(&admin_ports, &ports.proofs, &ports.models, &background, healing)
         .with_backups(backups.reader());
     let admin = AdminHandles {
         access,
@@ -196,7 +197,7 @@ struct UpkeepSetup {
 
 fn spawn_tasks(
     background: &BackgroundDriver,
-    views: &AdminViews,
+    memories: &MemoriesHandle,
     starter: ScheduledRunStarter,
     facts: DaemonFacts,
     upkeep: UpkeepSetup,
@@ -212,6 +213,9 @@ fn spawn_tasks(
         entropy: Arc::clone(&ports.entropy),
     };
     let UpkeepSetup { erasures, owner, config, backups } = upkeep;
+    let views = &engine.views;
+    let configured = config.clone();
+    let learning: LearningConfigNow = Arc::new(move || configured.borrow().learning);
     let archiver = Arc::new(sessions.clone());
     let handlers: Vec<Arc<dyn TaskHandler>> = vec![
         Arc::new(CompactionHandler::new(engine.conversations.clone())),
@@ -225,6 +229,7 @@ fn spawn_tasks(
             config.clone(),
         )),
         Arc::new(BackupHandler::new(Arc::clone(&ports.backups), backups.reader())),
+        Arc::new(ReflectionHandler::new(&engine.conversations, memories.clone(), Arc::clone(&learning))),
     ];
     let spawned = spawn_with_queue(background, queue_ports, handlers, starter, facts);
     let queue = &spawned.queue;
@@ -236,8 +241,25 @@ fn spawn_tasks(
     background.spawn(ApprovalExpiry::new(Arc::clone(&engine), sessions.clone()));
     background.spawn(budget_waits(&engine, &sessions));
     background.spawn(engine.compaction_watch.task(engine.conversations.clone(), queue.clone()));
+    background.spawn(engine.conversations.completed().task(queue.clone(), learning));
     background.spawn(ShadowCounting::new(Arc::clone(&views.shadow)));
     spawned
+}
+
+fn healing_parts(
+    engine: &Arc<Engine>,
+    canceller: RunCanceller,
+    queue: BackgroundQueue,
+    access: AccessHandle,
+) -> HealingParts {
+    let config = engine.config.clone();
+    HealingParts {
+        runs: Arc::new(RunHealer { engine: Arc::clone(engine), canceller }),
+        queue,
+        reaches_approver: Arc::new(move || !access.reach().is_empty()),
+        times: engine.config.borrow().healing_times,
+        configured: Arc::new(move || config.borrow().healing),
+    }
 }
 
 fn run_canceller(ports: &RuntimePorts, sessions: &SessionsHandle, tapes: &TapeHandle) -> RunCanceller {

@@ -128,7 +128,8 @@ impl RunContext {
             Arc::clone(&zones),
             prices,
         );
-        Ok(Self { ports: ports.for_runs(config, zones, budgets), views, asking, hub, drain, memory })
+        let ports = ports.for_runs(config, zones, budgets);
+        Ok(Self { ports, views, asking, hub, drain, memory })
     }
 
     /// Returns the time zone of a principal: its own, or the one of the configuration.

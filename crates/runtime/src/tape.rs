@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use palyra_admin::healing::RunBoard;
 use palyra_admin::{Caller, ErasureSubscriber};
 use palyra_ports::read_tape::{MAX_TAPE_ENTRIES_PER_RESPONSE, MoreEntries};
 use palyra_ports::{AppendError, ReadTape, TapePage};
@@ -34,6 +35,8 @@ type SharedEntry = Arc<OrchestratorTapeRecord>;
 pub(crate) struct TapeHub {
     live: Arc<Mutex<BTreeMap<RunId, broadcast::Sender<SharedEntry>>>>,
     closed: Arc<TapeClosure>,
+    /// How far runs are beside their tapes.
+    pub(crate) board: RunBoard,
     /// Counts commits after which something else may wait for a person.
     attention: Arc<watch::Sender<u64>>,
 }
@@ -82,6 +85,12 @@ impl TapeHub {
         let mut live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
         live.remove(&run);
         self.attention_changed();
+    }
+
+    /// Returns whether a client follows the tape of a run.
+    pub(crate) fn is_followed(&self, run: RunId) -> bool {
+        let live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
+        live.get(&run).is_some_and(|sender| sender.receiver_count() > 0)
     }
 
     /// Says that something else may wait for a person.

@@ -10,11 +10,11 @@ use super::field::{ReadResult, UnreadableEvent};
 use super::{
     access_entries as access, approval_entries as approval, budget_entries as budget,
     client_tool_entries as client_tool, compaction_entries as compaction, component_entries as component,
-    effect_entries as effect, job_entries as job, log_entries as log, memory_entries as memory,
-    model_entries as model, policy_entries as policy, project_entries as project, proof_entries as proof,
-    reference_entries as reference, run_entries as run, schedule_entries as schedule,
-    session_entries as session, skill_entries as skill, task_entries as task, tool_entries as tool,
-    vault_entries as vault,
+    effect_entries as effect, incident_entries as incident, job_entries as job, learning_entries as learning,
+    log_entries as log, memory_entries as memory, model_entries as model, policy_entries as policy,
+    project_entries as project, proof_entries as proof, reference_entries as reference, run_entries as run,
+    schedule_entries as schedule, session_entries as session, skill_entries as skill, task_entries as task,
+    tool_entries as tool, vault_entries as vault,
 };
 
 /// Each row: the kind, and how its stored bytes are read. There is no row for all others.
@@ -117,6 +117,8 @@ decoders! {
         ProjectRulesWithdrawn => project::decode_withdrawn(facts),
         MemorySaved => memory::decode_saved(facts, payload),
         MemoryForgotten => memory::decode_forgotten(facts),
+        LearningProposed => learning::decode_proposed(facts, payload),
+        LearningChanged => learning::decode_changed(facts, payload),
         Compacted => compaction::decode_made(facts, payload),
         CompactionReverted => compaction::decode_reverted(facts),
         TaskEnqueued => task::decode_enqueued(facts, payload),
@@ -127,6 +129,11 @@ decoders! {
         TaskRunNowRequested => task::decode_run_now(facts),
         TaskRetryRequested => task::decode_retry(facts),
         TaskDropped => task::decode_dropped(facts),
+        IncidentOpened => incident::decode_opened(facts),
+        IncidentRemedyStarted => incident::decode_remedy_started(facts),
+        IncidentRemedyEnded => incident::decode_remedy_ended(facts),
+        IncidentResolved => incident::decode_resolved(facts),
+        HealingModeSet => incident::decode_mode_set(facts),
     }
     tape {
         RunStarted => run::decode_started(facts, payload),

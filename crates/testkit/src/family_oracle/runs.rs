@@ -47,9 +47,11 @@ impl Records {
             | JournalEvent::Job(_)
             | JournalEvent::Vault(_)
             | JournalEvent::Memory(_)
+            | JournalEvent::Learning(_)
             | JournalEvent::Budget(_)
             | JournalEvent::Task(_)
             | JournalEvent::Schedule(_)
+            | JournalEvent::Incident(_)
             | JournalEvent::Log(_)
             | JournalEvent::Effect(EffectEvent::UndoRequested(_) | EffectEvent::UndoFinished { .. })
             | JournalEvent::Unknown { .. } => {}

@@ -45,8 +45,10 @@ mod client_tools;
 mod references;
 mod compactions;
 mod components;
+mod incidents;
 pub mod queued_tasks;
 pub mod schedules;
+mod learning;
 mod memories;
 mod policies;
 mod skills;
@@ -140,9 +142,11 @@ impl RandomAppends {
             }
         }
         memories::records(journal, &mut all).await;
+        learning::records(journal, &mut all).await;
         budgets::records(journal, &mut all).await;
         queued_tasks::records(journal, &mut all).await;
         schedules::records(journal, &mut all).await;
+        incidents::records(journal, &mut all).await;
         compactions::records(journal, &self.sessions, &mut all).await;
         let deleted = deleted(journal).await;
         // As with bookmarks.
@@ -178,7 +182,9 @@ impl RandomAppends {
     fn outside_sessions(&mut self) -> NewEntry {
         let token = TokenId::from_parts(1, self.below(4).into());
         let agent = AgentId::from_parts(1, self.below(4).into());
-        let event = match self.below(24) {
+        let event = match self.below(27) {
+            26 => JournalEvent::Learning(self.learning_event()),
+            24 | 25 => JournalEvent::Incident(self.incident_event()),
             22 | 23 => JournalEvent::Schedule(self.schedule_event()),
             20 | 21 => JournalEvent::Task(self.task_event()),
             19 => JournalEvent::Budget(self.budget_event()),
