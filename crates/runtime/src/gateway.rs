@@ -31,6 +31,7 @@ use palyra_background::{BackgroundDriver, Drain, TickFailure};
 use palyra_conversation::{CompactionHandler, LearningConfigNow, ReflectionHandler};
 use palyra_policy::{ToolCallPolicySnapshot, ToolPolicyRules};
 use palyra_scheduler::{DaemonFacts, SchedulesHandle};
+use palyra_tape::{TapeHandle, TapeHub};
 use palyra_types::PrincipalId;
 use tokio::sync::watch;
 
@@ -45,7 +46,6 @@ use crate::run_stopping::{RunCanceller, RunHealer};
 use crate::runs::RunsHandle;
 use crate::scheduled_runs::{ScheduledRunStarter, SpawnedQueue, spawn_with_queue};
 use crate::session::SessionsHandle;
-use crate::tape::{TapeHandle, TapeHub};
 use crate::undo::UndoService;
 
 /// Everything that transports may touch, and nothing more.
@@ -131,7 +131,7 @@ pub async fn start_with_policy(
     let recovered = crate::recovery::take_up_open_runs(&ports, &sessions).await?;
     tracing::info!(runs = recovered, "open runs taken up");
     let backups = ScheduleSource::new(config.clone(), |config| config.backups.clone());
-    let tapes = TapeHandle::new(Arc::clone(&ports), hub.clone());
+    let tapes = TapeHandle::new(Arc::clone(&ports.tapes), Arc::clone(&ports.families), hub.clone());
     let starter = ScheduledRunStarter::new(&engine, &sessions, &tapes);
     let facts = DaemonFacts { access: access.clone(), agents: agents.clone() };
     let zones = Arc::clone(&engine.runs.ports.zones);

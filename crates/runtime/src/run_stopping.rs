@@ -14,6 +14,7 @@ use palyra_admin::upkeep::SessionArchiver;
 use palyra_background::TickFailure;
 use palyra_ports::{Clock, EraseError};
 use palyra_run_core::{BudgetWake, RunInput};
+use palyra_tape::TapeHandle;
 use palyra_types::run::{CancelReason, RunRecord};
 use palyra_types::session::SessionRef;
 use palyra_types::{PrincipalId, RunId};
@@ -22,7 +23,6 @@ use crate::engine::Engine;
 use crate::error::RequestError;
 use crate::run::InputData;
 use crate::session::{SessionChange, SessionsHandle};
-use crate::tape::TapeHandle;
 
 /// How long a cancelled run may take to its end; tools have their own, shorter grace.
 const ENDING_SPAN_MAX: Duration = Duration::from_secs(60);

@@ -8,6 +8,7 @@ use palyra_admin::{AdminError, Caller};
 use palyra_context::references::PreviewedInput;
 use palyra_policy::AnswerSchema;
 use palyra_ports::{AppendError, CheckedText, SecretFound};
+use palyra_tape::TapeFollower;
 use palyra_types::agent::AgentRecord;
 use palyra_types::client_tool::ClientToolOffer;
 use palyra_types::event::RunStarted;
@@ -33,7 +34,6 @@ use crate::session::repeated::find_repeated;
 use crate::session::request::{ResetMode, SubmitReceipt, SubmitRequest};
 use crate::session::resolve::{self, SessionTarget};
 use crate::session::steering::{NO_ACTIVE_RUN, SteerOutcome, steer};
-use crate::tape::TapeFollower;
 
 const WORKSPACE_PATH: &str = "the path of the workspace";
 /// Races for a key or an idempotency key are settled by the journal; the loser looks again, at most so often.

@@ -1,8 +1,10 @@
-//! Following tapes: pages from the journal, then live entries.
+//! Reading and following tapes on behalf of callers: pages from the journal, then live entries.
 //!
 //! Invariant: nothing is shown that is not committed; each follower sees every entry after its number once,
-//! in order. A follower that is slow reads from the journal again; it never holds a run back.
-//! Begin at [`TapeHandle::follow`].
+//! in order. A follower that is slow reads from the journal again; it never delays a run. Knows neither how runs work nor
+//! who publishes. Begin at [`TapeHandle::follow`].
+
+mod error;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -11,28 +13,29 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use palyra_admin::healing::RunBoard;
 use palyra_admin::{Caller, ErasureSubscriber};
+use palyra_journal_core::families::{runs, sessions};
+use palyra_journal_core::family::{QueryFamilies, ReadFamilies};
 use palyra_ports::read_tape::{MAX_TAPE_ENTRIES_PER_RESPONSE, MoreEntries};
 use palyra_ports::{AppendError, ReadTape, TapePage};
 use palyra_types::attachment::{Attachment, AttachmentBody, Blob, BlobRef};
 use palyra_types::event::{RunEvent, TapeEvent};
-use palyra_types::run::RunLifecycleState;
+use palyra_types::run::{RunLifecycleState, RunRecord};
 use palyra_types::session::SessionRef;
 use palyra_types::tape::OrchestratorTapeRecord;
-use palyra_types::{RunId, Seq, TapeSeq};
+use palyra_types::{PrincipalId, RunId, Seq, TapeSeq};
 use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
 
-use crate::error::RequestError;
-use crate::parts::RuntimePorts;
+pub use error::TapeError;
 
-/// Live entries held for a follower before it has to read from the journal.
+/// Live entries kept for a follower before it has to read from the journal.
 const LIVE_ENTRIES_MAX: usize = 256;
 
 type SharedEntry = Arc<OrchestratorTapeRecord>;
 
 /// Where run actors publish committed entries.
 #[derive(Clone, Default)]
-pub(crate) struct TapeHub {
+pub struct TapeHub {
     live: Arc<Mutex<BTreeMap<RunId, broadcast::Sender<SharedEntry>>>>,
     closed: Arc<TapeClosure>,
     /// How far runs are beside their tapes.
@@ -66,8 +69,8 @@ impl ErasureSubscriber for TapeHub {
 }
 
 impl TapeHub {
-    /// Shows committed entries to whoever follows the run.
-    pub(crate) fn publish(&self, run: RunId, entries: Vec<OrchestratorTapeRecord>) {
+    /// Shows committed entries to the followers of the run.
+    pub fn publish(&self, run: RunId, entries: Vec<OrchestratorTapeRecord>) {
         if entries.iter().any(|entry| entry.event.may_end_or_begin_a_wait()) {
             self.attention_changed();
         }
@@ -80,8 +83,8 @@ impl TapeHub {
         }
     }
 
-    /// Sends whoever follows the run back to the journal, which may hold what was never published.
-    pub(crate) fn invalidate(&self, run: RunId) {
+    /// Sends the followers of the run back to the journal, which may hold what was never published.
+    pub fn invalidate(&self, run: RunId) {
         let mut live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
         live.remove(&run);
         self.attention_changed();
@@ -94,12 +97,12 @@ impl TapeHub {
     }
 
     /// Says that something else may wait for a person.
-    pub(crate) fn attention_changed(&self) {
+    pub fn attention_changed(&self) {
         self.attention.send_modify(|commits| *commits += 1);
     }
 
     /// Tells all followers, now and later, when the journal takes no entry of ours any more.
-    pub(crate) fn close_on_fatal(&self, error: &AppendError) {
+    pub fn close_on_fatal(&self, error: &AppendError) {
         let for_good = matches!(error, AppendError::Quarantined | AppendError::Fenced | AppendError::Closed);
         if for_good && self.closed.why.set(error.clone()).is_ok() {
             self.closed.said.cancel();
@@ -125,13 +128,22 @@ impl TapeHub {
 /// Reads and follows tapes on behalf of callers.
 #[derive(Clone)]
 pub struct TapeHandle {
-    ports: Arc<RuntimePorts>,
+    reader: Arc<dyn ReadTape>,
+    families: Arc<dyn ReadFamilies>,
     hub: TapeHub,
 }
 
 impl TapeHandle {
-    pub(crate) fn new(ports: Arc<RuntimePorts>, hub: TapeHub) -> Self {
-        Self { ports, hub }
+    /// Reads from these; live entries are those that `hub` publishes.
+    #[must_use]
+    pub fn new(reader: Arc<dyn ReadTape>, families: Arc<dyn ReadFamilies>, hub: TapeHub) -> Self {
+        Self { reader, families, hub }
+    }
+
+    /// Returns a run of a principal; another's is reported like one that does not exist.
+    async fn run_of(&self, principal: PrincipalId, run: RunId) -> Result<RunRecord, TapeError> {
+        let record = self.families.query(move |rows, _| runs::record(rows, run)).await?;
+        record.filter(|record| record.principal == principal).ok_or(TapeError::RunNotFound)
     }
 
     /// Changes whenever something else may wait for a person, of any principal.
@@ -143,20 +155,20 @@ impl TapeHandle {
     /// Follows a run from the entry after `after` to its last.
     ///
     /// # Errors
-    /// [`RequestError::RunNotFound`], also for another principal's run; [`RequestError::AttachOutOfRange`] when
+    /// [`TapeError::RunNotFound`], also for another principal's run; [`TapeError::AttachOutOfRange`] when
     /// the tape has not reached `after`.
     pub async fn follow(
         &self,
         caller: Caller,
         run: RunId,
         after: TapeSeq,
-    ) -> Result<TapeFollower, RequestError> {
+    ) -> Result<TapeFollower, TapeError> {
         // Subscribed before the look at the journal, so that nothing falls between the two.
-        let mut follower = TapeFollower::new(Arc::clone(&self.ports.tapes), self.hub.clone(), run);
+        let mut follower = TapeFollower::new(Arc::clone(&self.reader), self.hub.clone(), run);
         (follower.last, follower.stage) = (after, FollowStage::CatchingUp);
-        let record = self.ports.run_of(caller.actor.principal, run).await?;
+        let record = self.run_of(caller.actor.principal, run).await?;
         if after > record.last_tape_seq {
-            return Err(RequestError::AttachOutOfRange { last: record.last_tape_seq.0 });
+            return Err(TapeError::AttachOutOfRange { last: record.last_tape_seq.0 });
         }
         follower.catching_up_to = Some(record.last_tape_seq);
         follower.ended_as = Some(record.state).filter(|state| state.is_terminal());
@@ -166,22 +178,22 @@ impl TapeHandle {
     /// Returns a page of a run's tape.
     ///
     /// # Errors
-    /// [`RequestError::RunNotFound`], also for another principal's run.
+    /// [`TapeError::RunNotFound`], also for another principal's run.
     pub async fn page(
         &self,
         caller: Caller,
         run: RunId,
         after: TapeSeq,
         limit: usize,
-    ) -> Result<TapePage, RequestError> {
-        self.ports.run_of(caller.actor.principal, run).await?;
-        Ok(self.ports.tapes.tape(run, after, limit.min(MAX_TAPE_ENTRIES_PER_RESPONSE)).await?)
+    ) -> Result<TapePage, TapeError> {
+        self.run_of(caller.actor.principal, run).await?;
+        Ok(self.reader.tape(run, after, limit.min(MAX_TAPE_ENTRIES_PER_RESPONSE)).await?)
     }
 
     /// Returns a file that came with an input, and its bytes.
     ///
     /// # Errors
-    /// [`RequestError::RunNotFound`], also for another principal's run; [`RequestError::InvalidArgument`] when no
+    /// [`TapeError::RunNotFound`], also for another principal's run; [`TapeError::InvalidArgument`] when no
     /// such file came with that entry, or its content was erased.
     pub async fn attachment(
         &self,
@@ -189,7 +201,7 @@ impl TapeHandle {
         run: RunId,
         tape_seq: TapeSeq,
         index: u32,
-    ) -> Result<(Attachment, Blob), RequestError> {
+    ) -> Result<(Attachment, Blob), TapeError> {
         let before = TapeSeq(tape_seq.0.saturating_sub(1));
         let page = self.page(caller, run, before, 1).await?;
         let entry = page.entries.into_iter().find(|entry| entry.tape_seq == tape_seq);
@@ -206,14 +218,14 @@ impl TapeHandle {
         let place = usize::try_from(index).unwrap_or(usize::MAX);
         let Some(attachment) = files.into_iter().nth(place) else {
             let what = "no such file came with that entry, or its content was erased".to_owned();
-            return Err(RequestError::InvalidArgument { what });
+            return Err(TapeError::InvalidArgument { what });
         };
         let content = match &attachment.body {
             AttachmentBody::Text(text) => text.clone().map(|text| Arc::from(text.into_bytes())),
             AttachmentBody::Blob { index } => {
-                let read = self.ports.tapes.blob(BlobRef { run, tape_seq, index: *index }).await?;
+                let read = self.reader.blob(BlobRef { run, tape_seq, index: *index }).await?;
                 let what = "the content of that file was erased".to_owned();
-                read.ok_or(RequestError::InvalidArgument { what })?
+                read.ok_or(TapeError::InvalidArgument { what })?
             }
         };
         Ok((attachment, content))
@@ -222,17 +234,18 @@ impl TapeHandle {
     /// Returns a page of a session's entries in the journal's order.
     ///
     /// # Errors
-    /// [`RequestError::SessionNotFound`], also for another principal's session.
+    /// [`TapeError::SessionNotFound`], also for another principal's session.
     pub async fn session_page(
         &self,
         caller: Caller,
         session: palyra_types::SessionId,
         after: Option<Seq>,
         limit: usize,
-    ) -> Result<TapePage, RequestError> {
+    ) -> Result<TapePage, TapeError> {
         let session = SessionRef { principal: caller.actor.principal, id: session };
-        self.ports.session(session).await?.ok_or(RequestError::SessionNotFound)?;
-        Ok(self.ports.tapes.session_tape(session, after, limit.min(MAX_TAPE_ENTRIES_PER_RESPONSE)).await?)
+        let found = self.families.query(move |rows, _| sessions::record(rows, session)).await?;
+        found.ok_or(TapeError::SessionNotFound)?;
+        Ok(self.reader.session_tape(session, after, limit.min(MAX_TAPE_ENTRIES_PER_RESPONSE)).await?)
     }
 }
 
@@ -261,7 +274,7 @@ pub struct TapeFollower {
     hub: TapeHub,
     run: RunId,
     last: TapeSeq,
-    /// What has to be given before it is told that it caught up; `None` once it was told.
+    /// Number up to which entries are given before it hears that it caught up; `None` once it has heard it.
     catching_up_to: Option<TapeSeq>,
     /// The run's state, once it is over.
     ended_as: Option<RunLifecycleState>,
@@ -274,7 +287,8 @@ pub struct TapeFollower {
 
 impl TapeFollower {
     /// Follows a run that does not exist yet; nothing is read as long as nothing is missed.
-    pub(crate) fn new(reader: Arc<dyn ReadTape>, hub: TapeHub, run: RunId) -> Self {
+    #[must_use]
+    pub fn new(reader: Arc<dyn ReadTape>, hub: TapeHub, run: RunId) -> Self {
         Self {
             reader,
             live: Some(hub.subscribe(run)),
@@ -290,7 +304,8 @@ impl TapeFollower {
     }
 
     /// Says with which entry the run began: the last one of its first commit.
-    pub(crate) fn begun(mut self, upto: TapeSeq) -> Self {
+    #[must_use]
+    pub fn begun(mut self, upto: TapeSeq) -> Self {
         self.catching_up_to = Some(upto);
         self
     }
@@ -310,9 +325,9 @@ impl TapeFollower {
     /// Returns what comes next; `None` after the run's last entry. Cancel-safe.
     ///
     /// # Errors
-    /// [`RequestError::Read`] when the journal cannot be read; the follower may be asked again.
-    /// [`RequestError::Append`] when every committed entry was given and no other will come before the next start.
-    pub async fn next(&mut self) -> Result<Option<TapeFollowEvent>, RequestError> {
+    /// [`TapeError::Read`] when the journal cannot be read; the follower may be asked again.
+    /// [`TapeError::Append`] when every committed entry was given and no other will come before the next start.
+    pub async fn next(&mut self) -> Result<Option<TapeFollowEvent>, TapeError> {
         loop {
             if let Some(entry) = self.ready.pop_front() {
                 self.last = entry.tape_seq;
@@ -341,7 +356,7 @@ impl TapeFollower {
         }
     }
 
-    async fn read_page(&mut self) -> Result<(), RequestError> {
+    async fn read_page(&mut self) -> Result<(), TapeError> {
         let page = self.reader.tape(self.run, self.last, MAX_TAPE_ENTRIES_PER_RESPONSE).await?;
         if page.entries.is_empty()
             && self.stage == FollowStage::FallenBehind
@@ -353,7 +368,7 @@ impl TapeFollower {
         Ok(())
     }
 
-    async fn receive(&mut self) -> Result<(), RequestError> {
+    async fn receive(&mut self) -> Result<(), TapeError> {
         let live = self.live.get_or_insert_with(|| self.hub.subscribe(self.run));
         let received = tokio::select! {
             biased;
