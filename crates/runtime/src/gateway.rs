@@ -150,13 +150,9 @@ pub async fn start_with_policy(
     ];
     let stopper = run_canceller(&ports, &sessions, &tapes);
     let exclusion = engine.conversations.ports().erasures.clone();
-    let erasures = ErasureHandle::new(Arc::clone(&admin_ports), Arc::new(stopper.clone()), subscribers, exclusion);
-    let upkeep = UpkeepSetup {
-        erasures: erasures.clone(),
-        owner,
-        config,
-        backups: backups.clone(),
-    };
+    let erasures =
+        ErasureHandle::new(Arc::clone(&admin_ports), Arc::new(stopper.clone()), subscribers, exclusion);
+    let upkeep = UpkeepSetup { erasures: erasures.clone(), owner, config, backups: backups.clone() };
     let spawned = spawn_tasks(&background, &memories, starter, facts, upkeep);
     let healing = healing_parts(&engine, stopper, spawned.queue, access.clone());
     let health = HealthHandle::new(&admin_ports, &ports.proofs, &ports.models, &background, healing)

@@ -4,7 +4,7 @@ use palyra_ports::{AppendError, ReadError};
 
 /// Why a tape was not shown.
 ///
-/// What belongs to another principal is reported exactly like what does not exist.
+/// Runs and sessions of other principals are reported exactly like ones that do not exist.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum TapeError {
     /// No such session for this principal.
