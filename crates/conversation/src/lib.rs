@@ -22,8 +22,8 @@ mod summary_model;
 pub use compaction_handler::CompactionHandler;
 pub use compaction_task::CompactionWatch;
 pub use conversations::{ConversationsHandle, NewCompaction};
+pub use parts::{ConversationPorts, ZoneOf};
 pub use reflection::ReflectionHandler;
 pub use reflection_watch::{
     LearningConfigNow, REFLECTION_COOLDOWN, ReflectionWatch, schedule_post_run_reflection,
 };
-pub use parts::{ConversationPorts, ZoneOf};

@@ -37,7 +37,6 @@ mod find_candidates;
 pub use confidence::{FULL_CONFIDENCE_BPS, SupportingEvidence, confidence_bps};
 pub use find_candidates::{FoundCandidate, ModelReading, find_candidates};
 pub use known_candidates::{KnownCandidate, NextStep, next_step};
-pub use statement_words::says_the_same;
 pub use learning_config::LearningRuntimeConfig;
 pub use lifecycle::{ReviewAct, WrongState, state_after};
 pub use model_answer::{AnswerFault, CitationFault, ReadAnswer, read_answer};
@@ -46,3 +45,4 @@ pub use model_request::{
 };
 pub use reflected_run::{EntryVoice, ReflectedCall, ReflectedEntry, ReflectedRun};
 pub use standing::{CandidateStanding, decide_standing};
+pub use statement_words::says_the_same;

@@ -19,9 +19,7 @@ use palyra_types::memory::{
     ForgetCause, MemoryAuthor, MemoryEvent, MemoryRecord, MemorySaved, MemoryScope, MemorySource,
 };
 use palyra_types::session::SessionRef;
-use palyra_types::{
-    CandidateId, Content, MemoryId, PrincipalId, Redacted, RunId, SessionId, Timestamp,
-};
+use palyra_types::{CandidateId, Content, MemoryId, PrincipalId, Redacted, RunId, SessionId, Timestamp};
 
 pub use palyra_learning::ReviewAct;
 

@@ -38,9 +38,10 @@ use palyra_journal_core::families::tokens::TokenFamily;
 use palyra_journal_core::families::undos::{UndoFamily, UndoStage};
 use palyra_journal_core::families::{
     FAMILIES, FamilySet, agents, approvals, bookmarks, budget_accounts, budgets, compactions, components,
-    deleted_responses, effects, epochs, healing_modes, incidents, input_keys, kinds_seen, learning_candidates,
-    memories, postures, principals, project_rules, queued_tasks, resets, runs, schedule_occurrences,
-    schedule_pauses, schedules, sessions, shadows, skills, stored_grants, tokens, undos,
+    deleted_responses, effects, epochs, healing_modes, incidents, input_keys, kinds_seen,
+    learning_candidates, memories, postures, principals, project_rules, queued_tasks, resets, runs,
+    schedule_occurrences, schedule_pauses, schedules, sessions, shadows, skills, stored_grants, tokens,
+    undos,
 };
 use palyra_journal_core::family::{
     Family, FamilyCache, FamilySelection, FamilyTable, FoldedEntry, IndexKey, LogView, LoggedEntry,

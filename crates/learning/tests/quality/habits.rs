@@ -4,8 +4,8 @@
 //! it, which costs one more call of a tool.
 
 use palyra_learning::{
-    CandidateStanding, EntryVoice, KnownCandidate, LearningRuntimeConfig, NextStep, ReflectedEntry, ReflectedRun,
-    decide_standing, find_candidates, next_step,
+    CandidateStanding, EntryVoice, KnownCandidate, LearningRuntimeConfig, NextStep, ReflectedEntry,
+    ReflectedRun, decide_standing, find_candidates, next_step,
 };
 use palyra_types::learning::{CandidateState, CitedEntry};
 use palyra_types::surface::Surface;
@@ -89,7 +89,8 @@ fn play(user: &ScriptedUser, config: &LearningRuntimeConfig) -> HabitFigures {
                 said.push(sentence.clone());
             }
         }
-        let corrections = said.iter().filter(|text| user.habits.iter().any(|habit| habit[1] == **text)).count();
+        let corrections =
+            said.iter().filter(|text| user.habits.iter().any(|habit| habit[1] == **text)).count();
         figures.corrections += corrections;
         figures.late_corrections += if session >= SESSIONS - 10 { corrections } else { 0 };
         figures.calls += CALLS_PER_TASK + corrections;
@@ -106,7 +107,8 @@ fn play(user: &ScriptedUser, config: &LearningRuntimeConfig) -> HabitFigures {
 fn learn(run: &ReflectedRun, known: &mut Vec<KnownCandidate>, now: Timestamp) {
     let config = LearningRuntimeConfig::default();
     for found in find_candidates(std::slice::from_ref(run), None) {
-        let NextStep::Propose { confidence_bps, supersedes, replaces, evidence } = next_step(&found, known, now)
+        let NextStep::Propose { confidence_bps, supersedes, replaces, evidence } =
+            next_step(&found, known, now)
         else {
             continue;
         };
@@ -133,7 +135,9 @@ fn learn(run: &ReflectedRun, known: &mut Vec<KnownCandidate>, now: Timestamp) {
 
 #[test]
 fn users_repeat_themselves_less_with_learning() {
-    println!("| user | corrections, off | on | in the last ten sessions, on | calls per task, off | on | wrong |");
+    println!(
+        "| user | corrections, off | on | in the last ten sessions, on | calls per task, off | on | wrong |"
+    );
     println!("|---|--:|--:|--:|--:|--:|--:|");
     let mut totals = [0, 0];
     for user in users() {
