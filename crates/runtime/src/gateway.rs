@@ -125,11 +125,7 @@ pub async fn start_with_policy(
     background.at_start("component_catalog", components.offer_all()).await;
     let sessions = SessionsHandle::new(Arc::clone(&engine));
     let undoing = UndoService::new(Arc::clone(&engine));
-    background.at_start("open_undos", undoing.finish_open()).await;
-    background.at_start("lost_jobs", palyra_admin::doubt_lost_jobs(&admin_ports)).await;
-    background.at_start("lost_requests", views.budgets.end_lost(&engine.runs.ports.zones)).await;
-    let recovered = crate::recovery::take_up_open_runs(&ports, &sessions).await?;
-    tracing::info!(runs = recovered, "open runs taken up");
+    settle_earlier_work(&background, &engine, &sessions, &undoing).await?;
     let backups = ScheduleSource::new(config.clone(), |config| config.backups.clone());
     let tapes = TapeHandle::new(Arc::clone(&ports.tapes), Arc::clone(&ports.families), hub.clone());
     let starter = ScheduledRunStarter::new(&engine, &sessions, &tapes);
@@ -183,6 +179,22 @@ pub async fn start_with_policy(
     })
 }
 
+/// Ends what an earlier process left open, and takes its open runs up.
+async fn settle_earlier_work(
+    background: &BackgroundDriver,
+    engine: &Arc<Engine>,
+    sessions: &SessionsHandle,
+    undoing: &UndoService,
+) -> Result<(), StartError> {
+    let admin_ports = Arc::new(engine.ports.for_admin());
+    background.at_start("open_undos", undoing.finish_open()).await;
+    background.at_start("lost_jobs", palyra_admin::doubt_lost_jobs(&admin_ports)).await;
+    background.at_start("lost_requests", engine.views.budgets.end_lost(&engine.runs.ports.zones)).await;
+    let recovered = crate::recovery::take_up_open_runs(&engine.ports, sessions).await?;
+    tracing::info!(runs = recovered, "open runs taken up");
+    Ok(())
+}
+
 /// What the upkeep of journal and sessions needs.
 struct UpkeepSetup {
     erasures: ErasureHandle,
@@ -229,7 +241,8 @@ fn spawn_tasks(
     ];
     let spawned = spawn_with_queue(background, queue_ports, handlers, starter, facts);
     let queue = &spawned.queue;
-    let (maintain, clock) = (Arc::clone(&ports.maintain), Arc::clone(&ports.clock));
+    let maintain = Arc::clone(&ports.maintain);
+    let clock = Arc::clone(&ports.clock);
     background.spawn(JournalCareTimer::new(maintain, Arc::clone(&clock), queue.clone(), config.clone()));
     background.spawn(SessionCleanupTimer::new(Arc::clone(&ports.families), clock, queue.clone(), config));
     background.spawn(BackupTimer::new(queue.clone(), Arc::clone(&ports.clock), backups));

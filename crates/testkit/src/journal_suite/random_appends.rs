@@ -98,18 +98,7 @@ impl RandomAppends {
             let principal = samples::principal(n.into());
             let query = RunQuery { principal, session: None, only: RunFilter::All, before: None, limit: 500 };
             all.push(exposed(&journal.runs(query).await.unwrap(), |run| run.input_preview.expose().clone()));
-            let query = SessionQuery {
-                principal,
-                after: None,
-                search: None,
-                only: SessionFilter::All,
-                surface: None,
-                limit: 500,
-            };
-            let sessions = journal.sessions(query).await.unwrap();
-            all.push(exposed(&sessions, |session| {
-                format!("{:?}", session.key.as_ref().map(Redacted::expose))
-            }));
+            all.push(sessions_of(journal, principal).await);
         }
         all.push(exposed(&journal.open_runs().await.unwrap(), |_| String::new()));
         let agents = journal.query(|rows, _| agents::all(rows)).await.unwrap();
@@ -652,4 +641,17 @@ async fn deleted(journal: &impl ReadFamilies) -> Vec<(PrincipalId, RunId)> {
 
 fn exposed<T: std::fmt::Debug>(rows: &[T], content: impl Fn(&T) -> String) -> String {
     rows.iter().map(|row| format!("{row:?} {}\n", content(row))).collect()
+}
+
+async fn sessions_of(journal: &impl ReadFamilies, principal: PrincipalId) -> String {
+    let query = SessionQuery {
+        principal,
+        after: None,
+        search: None,
+        only: SessionFilter::All,
+        surface: None,
+        limit: 500,
+    };
+    let sessions = journal.sessions(query).await.unwrap();
+    exposed(&sessions, |session| format!("{:?}", session.key.as_ref().map(Redacted::expose)))
 }
