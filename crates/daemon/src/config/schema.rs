@@ -294,28 +294,6 @@ pub const SETTINGS: &[SettingSpec] = &[
         "Whether what is said is sealed in the journal under a key of its principal, so that erasing takes it out of \
          older copies as well; a backup without keys.db and keys/root.key cannot be read then.",
     )),
-    integer(
-        "limits.active_time_seconds_max",
-        1..=86_400,
-        1_800,
-        "Active time of a run; waiting does not count.",
-    ),
-    integer("limits.input_bytes_max", 1..=3_145_728, 524_288, "Bytes of one input."),
-    integer(
-        "limits.output_tokens_max",
-        1..=1_000_000_000,
-        1_000_000,
-        "Tokens a model may write in one run, as docs/model-failures.md says.",
-    ),
-    integer("limits.parallel_tools_max", 1..=64, 4, "Read-only tools of one run at once."),
-    integer("limits.session_queue_max", 1..=100_000, 1_024, "Runs waiting in one session."),
-    integer("limits.tool_calls_max", 1..=100_000, 200, "Tool calls of one run."),
-    integer("limits.turns_max", 1..=10_000, 50, "Model turns of one run."),
-    at_start(text(
-        "listen.tcp",
-        "",
-        "Loopback address for clients with a token (`palyra admin tokens create`), such as 127.0.0.1:7070; empty: none.",
-    )),
     setting(
         "learning.enabled",
         SettingType::Bool,
@@ -346,6 +324,28 @@ pub const SETTINGS: &[SettingSpec] = &[
         10_000,
         "How many of the completed runs are looked at, in hundredths of a percent.",
     ),
+    integer(
+        "limits.active_time_seconds_max",
+        1..=86_400,
+        1_800,
+        "Active time of a run; waiting does not count.",
+    ),
+    integer("limits.input_bytes_max", 1..=3_145_728, 524_288, "Bytes of one input."),
+    integer(
+        "limits.output_tokens_max",
+        1..=1_000_000_000,
+        1_000_000,
+        "Tokens a model may write in one run, as docs/model-failures.md says.",
+    ),
+    integer("limits.parallel_tools_max", 1..=64, 4, "Read-only tools of one run at once."),
+    integer("limits.session_queue_max", 1..=100_000, 1_024, "Runs waiting in one session."),
+    integer("limits.tool_calls_max", 1..=100_000, 200, "Tool calls of one run."),
+    integer("limits.turns_max", 1..=10_000, 50, "Model turns of one run."),
+    at_start(text(
+        "listen.tcp",
+        "",
+        "Loopback address for clients with a token (`palyra admin tokens create`), such as 127.0.0.1:7070; empty: none.",
+    )),
     setting(
         "memory.recall",
         SettingType::Bool,
@@ -537,6 +537,7 @@ pub(super) fn sections() -> Vec<&'static str> {
         .map(|(section, _)| section)
         .collect();
     sections.push("providers");
+    sections.sort_unstable();
     sections.dedup();
     sections
 }

@@ -987,6 +987,7 @@ async fn random_log() -> (Vec<JournalEventRecord>, Answers) {
     let folder = Folder::new();
     let (mut random, entropy) = (RandomAppends::new(7), FixedEntropy::new(7));
     let mut random_schedules = RandomAppends::new(11);
+    let mut random_learning = RandomAppends::new(13);
     let mut journal: JournalStore = folder.open();
     for _ in 0..900 {
         journal.append(random.next_append()).await.unwrap();
@@ -1002,6 +1003,7 @@ async fn random_log() -> (Vec<JournalEventRecord>, Answers) {
         journal.append(samples::append(random.task_entries(8))).await.unwrap();
         journal.append(samples::append(random_schedules.schedule_entries(8))).await.unwrap();
         journal.append(samples::append(random.incident_entries(8))).await.unwrap();
+        journal.append(samples::append(random_learning.learning_entries(8))).await.unwrap();
     }
     for step in 0..90 {
         journal.append(samples::append(busy_run(&entropy, step))).await.unwrap();

@@ -16,7 +16,7 @@ use palyra_wire::v1::{
 
 /// The window of the daemon of these tests.
 const WINDOW: Duration = Duration::from_millis(800);
-/// Longer than several windows; what is not found by then is not found.
+/// Longer than several windows: an incident that is not recorded by then is missing.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// How long the control looks on.
 const CONTROL: Duration = Duration::from_secs(6);

@@ -11,6 +11,7 @@ use palyra_types::event::content::{ContentClass, ContentLeaf};
 use palyra_types::event::{AgentEvent, ApprovalEvent, JournalEvent, TapeEvent};
 
 use super::super::{decode, encode};
+use super::schedules::other_forms;
 use super::{
     agent_profile, asking_kinds, grown_kinds, one_of_each_kind, outside_after_runs, place, stored_grant,
 };
@@ -88,7 +89,7 @@ fn an_erased_event_is_what_its_facts_alone_say() {
 /// What `content.toml` has to say, made from the list of content fields.
 fn fields_document() -> String {
     let mut rows = BTreeMap::new();
-    for event in examples() {
+    for event in examples().into_iter().chain(other_forms()) {
         event.for_each_content(&mut |field, leaf| {
             let class = match field.class {
                 ContentClass::Prose => "prose",

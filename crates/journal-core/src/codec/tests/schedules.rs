@@ -48,6 +48,19 @@ pub(super) fn schedule_events() -> Vec<JournalEvent> {
     events.map(JournalEvent::from).into()
 }
 
+/// Returns schedules whose times and actions have other content than the ones of [`schedule_events`].
+pub(super) fn other_forms() -> Vec<JournalEvent> {
+    let cron = saved();
+    let local = SavedTimes::At { local: "2027-03-14T18:00".into(), zone: "Europe/Prague".into() };
+    let once = ScheduleSaved { times: local, ..saved() };
+    let events = [
+        ScheduleEvent::Created(once.clone()),
+        ScheduleEvent::Edited(cron),
+        ScheduleEvent::Edited(once),
+    ];
+    events.map(JournalEvent::from).into()
+}
+
 fn saved() -> ScheduleSaved {
     ScheduleSaved {
         schedule: ScheduleId::from_parts(14, 1),
