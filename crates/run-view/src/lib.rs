@@ -58,7 +58,7 @@ pub use approval::{
 pub use approval_row::{approval_row, time_to_answer, who_decides};
 pub use attach_line::{at_home, attached_files};
 pub use budget_prompt::{BUDGET_PROMPT, BudgetAnswer};
-pub use budget_rows::budget_rows;
+pub use budget_rows::{budget_notes, budget_rows, goes_on_words};
 pub use budget_words::{BudgetWords, budget_amount, budget_remarks, budget_request};
 pub use chat_line::{
     ChatLine, chat_command_of, chat_command_rest, chat_help, nearest_chat_command, read_chat_line,
