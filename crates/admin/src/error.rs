@@ -45,7 +45,7 @@ pub enum AdminError {
         name: String,
     },
     /// No such model.
-    #[error("model `{model}` is not configured; `palyra model list` shows what is")]
+    #[error("model `{model}` is not configured")]
     ModelNotConfigured {
         /// The model of the request.
         model: String,

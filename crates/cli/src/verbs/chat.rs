@@ -604,7 +604,8 @@ impl Chat<'_> {
             }
             return Ok(());
         }
-        let name = chosen_model(name, &models).map_err(Failure::Usage)?;
+        let name = chosen_model(name, &models)
+            .map_err(|why| Failure::Usage(format!("{why}; /model lists the models there are")))?;
         // From now on the daemon is used that has this model, also where this environment selects another.
         self.chat_session.client = self.context.connect_to_model(Some(&name)).await?;
         self.note(NoteKind::Good, &format!("{name} answers from now on"));
