@@ -22,6 +22,7 @@ use palyra_wire::v1::InputDelivery;
 use super::approve::folder_of;
 use super::attachments;
 use super::ids::{MissingSession, RunName, find_or_make_session, find_session};
+use super::run::note_cost;
 use super::runs::acting::acting_before;
 use super::runs::erased::note_erased_origin;
 use super::sessions;
@@ -702,6 +703,8 @@ impl Chat<'_> {
             if ended != Exit::Done {
                 exit = ended;
             }
+            let watched = run.parse().ok().filter(|_| self.format == OutputFormat::Text);
+            note_cost(&self.context.output, &self.chat_session.client, watched).await;
             if (ended, dispatched) == (Exit::Done, LineEffect::GoOn) {
                 self.last_done = run;
             }
