@@ -92,7 +92,7 @@ pub use search_match::{SearchMatch, no_session_note};
 pub use secret_words::{saved_secret_note, secret_row, vault_line};
 pub use session_lines::session_lines;
 pub use tape_view::{used_by_run, used_so_far};
-pub use times::{age, date, typed_time};
+pub use times::{age, date, typed_day, typed_time};
 pub use undone_files::{UndoExtent, is_back, undo_outcome, undone_by_path};
 pub use unread_references::unread_references;
 pub use waiting_work::{WaitingCounts, WaitingWork};
