@@ -48,7 +48,7 @@ pub enum AdminError {
     #[error("no such incident; `palyra admin incidents` lists them")]
     IncidentNotFound,
     /// No such model.
-    #[error("model `{model}` is not configured; `palyra model list` shows what is")]
+    #[error("model `{model}` is not configured")]
     ModelNotConfigured {
         /// The model of the request.
         model: String,

@@ -61,7 +61,7 @@ pub use approval::{
 pub use approval_row::{approval_row, time_to_answer, who_decides};
 pub use attach_line::{at_home, attached_files};
 pub use budget_prompt::{BUDGET_PROMPT, BudgetAnswer};
-pub use budget_rows::budget_rows;
+pub use budget_rows::{budget_notes, budget_rows, goes_on_words};
 pub use budget_words::{BudgetWords, budget_amount, budget_remarks, budget_request};
 pub use chat_line::{
     ChatLine, chat_command_of, chat_command_rest, chat_help, nearest_chat_command, read_chat_line,
@@ -96,8 +96,8 @@ pub use schedule_words::{ScheduleWords, schedule_draft};
 pub use search_match::{SearchMatch, no_session_note};
 pub use secret_words::{saved_secret_note, secret_row, vault_line};
 pub use session_lines::session_lines;
-pub use tape_view::used_by_run;
-pub use times::{age, date, typed_time};
+pub use tape_view::{used_by_run, used_so_far};
+pub use times::{age, date, typed_day, typed_time};
 pub use undone_files::{UndoExtent, is_back, undo_outcome, undone_by_path};
 pub use unread_references::unread_references;
 pub use waiting_work::{WaitingCounts, WaitingWork};
