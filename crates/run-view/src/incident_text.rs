@@ -133,7 +133,7 @@ mod tests {
         };
         let lines = incident_lines(&incident).join("\n");
         assert!(lines.contains("run_no_progress (runs)"), "{lines}");
-        assert!(lines.contains("no progress for 2 min"), "{lines}");
+        assert!(lines.contains("no progress for 2m"), "{lines}");
         assert!(lines.contains("1 remedy; the latest, resume_run: did_not_help"), "{lines}");
     }
 }

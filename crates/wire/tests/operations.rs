@@ -28,9 +28,9 @@ fn every_method_has_a_scope_and_only_changes_need_more_than_it() {
         "CreateConsoleLink",
         "EndConsoleSessions",
         "Shutdown",
+        "CreateBackup",
         "EraseContent",
         "ScrubJournal",
-        "CreateBackup",
     ];
     assert_eq!(names, expected);
     let deciding = OPERATIONS.iter().filter(|operation| operation.scope == OperationScope::Approve);

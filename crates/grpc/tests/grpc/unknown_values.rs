@@ -194,18 +194,15 @@ fn recall() -> Vec<FieldCase> {
 }
 
 fn schedules() -> Vec<FieldCase> {
-    let draft = v1::ScheduleDraft {
-        cron: "0 8 * * *".to_owned(),
-        prompt: "look".to_owned(),
-        ..Default::default()
-    };
+    let draft =
+        v1::ScheduleDraft { cron: "0 8 * * *".to_owned(), prompt: "look".to_owned(), ..Default::default() };
     let preview = |draft| v1::PreviewScheduleRequest { draft: Some(draft) }.encode_to_vec();
     let path = "/palyra.v1.ScheduleService/PreviewSchedule";
     let missed = v1::ScheduleDraft { missed: UNKNOWN, ..draft.clone() };
     let overlap = v1::ScheduleDraft { overlap: UNKNOWN, ..draft };
     vec![
-        ("ScheduleDraft.missed", path, "draft.missed", preview(missed)),
-        ("ScheduleDraft.overlap", path, "draft.overlap", preview(overlap)),
+        ("ScheduleDraft.missed", path, "missed", preview(missed)),
+        ("ScheduleDraft.overlap", path, "overlap", preview(overlap)),
     ]
 }
 

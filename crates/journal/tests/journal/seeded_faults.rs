@@ -949,6 +949,35 @@ fn changed_budget() -> Vec<NewEntry> {
     [set(80, 10), set(80, 20), set(81, 10), removed, used].map(entry).into()
 }
 
+/// A candidate that a newer one supersedes, and that nothing changes afterwards.
+fn superseded_candidate() -> Vec<NewEntry> {
+    let [older, newer] = [80, 81].map(|number| CandidateId::from_parts(13, number));
+    let proposed = |candidate, supersedes| {
+        LearningEvent::Proposed(Box::new(CandidateProposed {
+            candidate,
+            kind: CandidateKind::Preference,
+            confidence_bps: 9_500,
+            state: CandidateState::Applied,
+            held_back: None,
+            author: CandidateAuthor::Rules,
+            evidence: Vec::new(),
+            taints: Taints::NONE,
+            via: Surface::LocalSocket,
+            memory: None,
+            supersedes,
+            text: "answers in Czech".into(),
+        }))
+    };
+    let entry = |event: LearningEvent| NewEntry {
+        time: Timestamp(6_000_000),
+        principal: samples::principal(0),
+        session: None,
+        run: None,
+        event: event.into(),
+    };
+    [proposed(older, None), proposed(newer, Some(older))].map(entry).into()
+}
+
 /// A person with another role who is disabled and then named again, and a token of one scope.
 fn changed_person() -> Vec<NewEntry> {
     let principal = samples::principal(80);
@@ -987,7 +1016,6 @@ async fn random_log() -> (Vec<JournalEventRecord>, Answers) {
     let folder = Folder::new();
     let (mut random, entropy) = (RandomAppends::new(7), FixedEntropy::new(7));
     let mut random_schedules = RandomAppends::new(11);
-    let mut random_learning = RandomAppends::new(13);
     let mut journal: JournalStore = folder.open();
     for _ in 0..900 {
         journal.append(random.next_append()).await.unwrap();
@@ -1003,13 +1031,13 @@ async fn random_log() -> (Vec<JournalEventRecord>, Answers) {
         journal.append(samples::append(random.task_entries(8))).await.unwrap();
         journal.append(samples::append(random_schedules.schedule_entries(8))).await.unwrap();
         journal.append(samples::append(random.incident_entries(8))).await.unwrap();
-        journal.append(samples::append(random_learning.learning_entries(8))).await.unwrap();
     }
     for step in 0..90 {
         journal.append(samples::append(busy_run(&entropy, step))).await.unwrap();
     }
     journal.append(samples::append(changed_person())).await.unwrap();
     journal.append(samples::append(changed_budget())).await.unwrap();
+    journal.append(samples::append(superseded_candidate())).await.unwrap();
     journal.append(samples::append(restored_session())).await.unwrap();
     journal.append(samples::append(dropped_task())).await.unwrap();
     journal.append(samples::append(urgent_task())).await.unwrap();

@@ -349,6 +349,32 @@ fn journal(world: &mut World, run: &str) {
     world.verb(&["journal", "accept-rollback", "--yes"]);
 }
 
+fn schedules(world: &mut World) {
+    let times = ["--cron", "0 8 * * *", "--zone", "UTC", "--missed", "skip"];
+    let with = |first: &[&'static str], last: &[&'static str]| [first, &times[..], last].concat();
+    let made = world.verb(&with(&["admin", "schedules", "add"], &["--remind", "tea", "--yes"]));
+    let id = made[0]["schedule_id"].as_str().unwrap_or_else(|| panic!("{made:?}")).to_owned();
+    world.verb(&["admin", "schedules"]);
+    world.verb(&["admin", "schedules", "list"]);
+    world.verb(&["admin", "schedules", "pause", &id]);
+    world.verb(&["admin", "schedules", "resume", &id]);
+    world.verb(&["admin", "schedules", "run-now", &id]);
+    world.verb(&[
+        "admin",
+        "schedules",
+        "edit",
+        &id,
+        "--cron",
+        "30 8 * * *",
+        "--zone",
+        "UTC",
+        "--remind",
+        "tea",
+    ]);
+    world.verb(&["admin", "schedules", "show", &id]);
+    world.verb(&["admin", "schedules", "remove", &id]);
+}
+
 fn admin(world: &mut World) {
     let created = world.verb(&["admin", "tokens", "create", "user:a"]);
     world.verb(&["admin", "tokens", "list"]);
@@ -383,6 +409,7 @@ fn admin(world: &mut World) {
     world.verb(&["admin", "tasks", "list"]);
     world.verb(&["admin", "incidents"]);
     world.verb(&["admin", "incidents", "mode"]);
+    schedules(world);
     world.home.palyra(&["runs", "bookmarks", "last", "first draft"]).expect(0);
     world.verb(&["runs", "bookmarks"]);
     world.verb(&["memory", "add", "likes tea"]);

@@ -53,11 +53,8 @@ pub(super) fn other_forms() -> Vec<JournalEvent> {
     let cron = saved();
     let local = SavedTimes::At { local: "2027-03-14T18:00".into(), zone: "Europe/Prague".into() };
     let once = ScheduleSaved { times: local, ..saved() };
-    let events = [
-        ScheduleEvent::Created(once.clone()),
-        ScheduleEvent::Edited(cron),
-        ScheduleEvent::Edited(once),
-    ];
+    let events =
+        [ScheduleEvent::Created(once.clone()), ScheduleEvent::Edited(cron), ScheduleEvent::Edited(once)];
     events.map(JournalEvent::from).into()
 }
 

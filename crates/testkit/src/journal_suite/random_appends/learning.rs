@@ -2,7 +2,6 @@
 
 use palyra_journal_core::families::learning_candidates;
 use palyra_journal_core::family::{QueryFamilies, ReadFamilies};
-use palyra_ports::NewEntry;
 use palyra_types::learning::{
     CandidateAuthor, CandidateChanged, CandidateKind, CandidateProposed, CandidateState, CitedEntry,
     HoldReason, LearningEvent,
@@ -18,18 +17,6 @@ use crate::journal_suite::samples;
 const CANDIDATES: u64 = 6;
 
 impl RandomAppends {
-    /// Returns entries about learning alone.
-    pub fn learning_entries(&mut self, count: usize) -> Vec<NewEntry> {
-        let entry = |me: &mut Self| NewEntry {
-            time: me.time(),
-            principal: me.principal(),
-            session: None,
-            run: None,
-            event: me.learning_event().into(),
-        };
-        (0..count).map(|_| entry(self)).collect()
-    }
-
     pub(super) fn learning_event(&mut self) -> LearningEvent {
         let candidate = self.candidate_id();
         if self.below(3) == 0 {
