@@ -227,6 +227,7 @@ impl ScheduleLoop {
         }
         self.record(None, events, AppendClass::Ending).await?;
         self.running.remove(&(schedule, planned));
+        self.ports.occurrences.forget(principal, schedule, planned);
         Ok(())
     }
 
