@@ -10,7 +10,7 @@ use palyra_types::schedule::PauseScope;
 use palyra_types::{ScheduleId, Timestamp};
 use tokio::sync::{Notify, mpsc, oneshot};
 
-use crate::command::{CommandReceipt, ScheduleCommand, ScheduleRequest};
+use crate::command::{CommandReceipt, ScheduleCommand, ScheduleRequest, ScheduleRequester};
 use crate::draft::{CheckedDraft, ScheduleDraft, SchedulePreview};
 use crate::error::ScheduleError;
 use crate::listing::{self, ListedSchedule, ScheduleDetails};
@@ -30,8 +30,8 @@ const REPORTS_MAX: usize = 256;
 /// unknown one.
 #[derive(Clone)]
 pub struct SchedulesHandle {
-    ports: SchedulePorts,
-    zones: TimeZoneDatabase,
+    pub(crate) ports: SchedulePorts,
+    pub(crate) zones: TimeZoneDatabase,
     commands_tx: mpsc::Sender<ScheduleCommand>,
     signal: Arc<Notify>,
 }
@@ -181,8 +181,16 @@ impl SchedulesHandle {
     }
 
     async fn send(&self, caller: Caller, request: ScheduleRequest) -> Result<CommandReceipt, ScheduleError> {
+        self.send_as(ScheduleRequester::Caller(caller.actor), request).await
+    }
+
+    pub(crate) async fn send_as(
+        &self,
+        requester: ScheduleRequester,
+        request: ScheduleRequest,
+    ) -> Result<CommandReceipt, ScheduleError> {
         let (reply_tx, reply_rx) = oneshot::channel();
-        let command = ScheduleCommand { actor: caller.actor, request, reply_tx };
+        let command = ScheduleCommand { requester, request, reply_tx };
         self.commands_tx.send(command).await.map_err(|_| ScheduleError::Stopped)?;
         self.signal.notify_one();
         reply_rx.await.map_err(|_| ScheduleError::Stopped)?

@@ -23,6 +23,7 @@ mod run_handler;
 
 mod handle;
 mod listing;
+mod for_tools;
 
 #[cfg(test)]
 mod tests;

@@ -94,7 +94,7 @@ impl ScheduleLoop {
             self.is_restored = true;
         }
         while let Ok(command) = self.commands_rx.try_recv() {
-            let answer = self.answer(command.actor, command.request).await;
+            let answer = self.answer(command.requester, command.request).await;
             let is_in_doubt = !self.is_restored;
             // The caller may have left.
             drop(command.reply_tx.send(answer));
