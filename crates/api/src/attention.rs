@@ -14,6 +14,8 @@ use palyra_ports::read_records::{RECORD_PAGE_ROWS_MAX, RunFilter, RunQuery};
 use palyra_runtime::Caller;
 use palyra_runtime::approvals::ApprovalsHandle;
 use palyra_runtime::runs::RunsHandle;
+use palyra_scheduler::{ScheduleAttention, ScheduleAttentionKind, SchedulesHandle};
+use palyra_types::access::AccessScope;
 use palyra_types::approval::ApprovalRecord;
 use palyra_types::effect::EffectRecord;
 use palyra_types::run::{RunPhase, RunRecord, WaitReason};
@@ -52,6 +54,7 @@ impl OperationHandlers {
         let changes = AttentionSignals {
             tapes: self.state.tapes.attention_changes(),
             access: self.state.admin.access.watch_known(),
+            schedules: self.state.schedules.watch_changes(),
         };
         let reader = AttentionReader::of(self, caller, message.workspace_root);
         let reach = self.state.admin.access.count_stream(caller);
@@ -62,10 +65,11 @@ impl OperationHandlers {
     }
 }
 
-/// What can make another list: commits, and who is who, since a rule can name the approvers by their role.
+/// What can make another list: commits, schedules, and who is who, since a rule can name the approvers by their role.
 struct AttentionSignals {
     tapes: watch::Receiver<u64>,
     access: watch::Receiver<Arc<AccessSnapshot>>,
+    schedules: watch::Receiver<u64>,
 }
 
 impl AttentionSignals {
@@ -74,6 +78,7 @@ impl AttentionSignals {
         tokio::select! {
             _ = self.tapes.changed() => {}
             _ = self.access.changed() => {}
+            _ = self.schedules.changed() => {}
         }
     }
 }
@@ -107,6 +112,7 @@ async fn send_lists(
 struct AttentionReader {
     approvals: ApprovalsHandle,
     runs: RunsHandle,
+    schedules: SchedulesHandle,
     caller: Caller,
     /// The folder whose items are marked.
     folder: Option<PathBuf>,
@@ -117,7 +123,8 @@ impl AttentionReader {
         let knows_folders = caller.actor.surface.profile().workspace_root == WorkspaceRootSource::Client;
         let folder = (knows_folders && !folder.is_empty()).then(|| PathBuf::from(folder));
         let state = &handlers.state;
-        Self { approvals: state.approvals.clone(), runs: state.runs.clone(), caller, folder }
+        let schedules = state.schedules.clone();
+        Self { approvals: state.approvals.clone(), runs: state.runs.clone(), schedules, caller, folder }
     }
 
     async fn list(&self) -> Result<v1::ListAttentionResponse, ApiError> {
@@ -139,6 +146,9 @@ impl AttentionReader {
         let effects = self.runs.effects(caller, effects).await?;
         let more = approvals.next.is_some() || runs.next.is_some() || effects.len() >= limit;
         let mut items = items(&approvals.records, &runs.runs, &effects);
+        items.extend(self.schedule_items().await?);
+        items.sort_by_key(|(since, _)| std::cmp::Reverse(*since));
+        let mut items: Vec<v1::AttentionItem> = items.into_iter().map(|(_, item)| item).collect();
         if let Some(folder) = &self.folder {
             let here = self.runs_here(&effects, folder).await?;
             for item in &mut items {
@@ -146,6 +156,15 @@ impl AttentionReader {
             }
         }
         Ok(v1::ListAttentionResponse { items, more })
+    }
+
+    /// Returns the schedules that wait, for a caller that may look at schedules.
+    async fn schedule_items(&self) -> Result<Vec<(Timestamp, v1::AttentionItem)>, ApiError> {
+        if !self.caller.scopes.contains(AccessScope::Schedules) {
+            return Ok(Vec::new());
+        }
+        let waiting = self.schedules.attention(self.caller).await?;
+        Ok(waiting.iter().map(schedule_item).collect())
     }
 
     /// Returns the runs of a folder that can have items: those that are open, and those of sessions with an unknown outcome,
@@ -170,12 +189,27 @@ impl AttentionReader {
     }
 }
 
-/// Returns what waits, newest first.
+fn schedule_item(waiting: &ScheduleAttention) -> (Timestamp, v1::AttentionItem) {
+    let kind = match waiting.kind {
+        ScheduleAttentionKind::Paused => v1::AttentionKind::SchedulePaused,
+        ScheduleAttentionKind::Reminder => v1::AttentionKind::Reminder,
+    };
+    let item = v1::AttentionItem {
+        kind: kind.into(),
+        schedule_id: waiting.schedule.to_string(),
+        about: waiting.about.expose().lines().next().unwrap_or_default().to_owned(),
+        since: translate::timestamp(waiting.since),
+        ..Default::default()
+    };
+    (waiting.since, item)
+}
+
+/// Returns what waits in and for runs, each with its time.
 fn items(
     approvals: &[ApprovalRecord],
     runs: &[RunRecord],
     effects: &[EffectRecord],
-) -> Vec<v1::AttentionItem> {
+) -> Vec<(Timestamp, v1::AttentionItem)> {
     let mut items: Vec<(Timestamp, v1::AttentionItem)> = approvals.iter().map(approval).collect();
     let unsettled: BTreeSet<RunId> = effects.iter().map(|effect| effect.run).collect();
     let mut waiting = BTreeSet::new();
@@ -196,8 +230,7 @@ fn items(
         items.push((run.updated, item));
     }
     items.extend(effects.iter().map(|effect| unknown_outcome(effect, &waiting)));
-    items.sort_by_key(|(since, _)| std::cmp::Reverse(*since));
-    items.into_iter().map(|(_, item)| item).collect()
+    items
 }
 
 fn approval(record: &ApprovalRecord) -> (Timestamp, v1::AttentionItem) {
@@ -281,7 +314,8 @@ mod tests {
     fn a_run_that_waits_for_words_after_its_unknown_call_was_settled_is_listed() {
         let runs = [waiting(1, WaitReason::OutcomeUnknown), waiting(2, WaitReason::Question)];
         let listed = items(&[], &runs, &[]);
-        let found: Vec<_> = listed.iter().map(|item| (item.kind(), item.effect_id, item.run_waits)).collect();
+        let found: Vec<_> =
+            listed.iter().map(|(_, item)| (item.kind(), item.effect_id, item.run_waits)).collect();
         let expected =
             [v1::AttentionKind::UnknownOutcome, v1::AttentionKind::Question].map(|kind| (kind, 0, true));
         assert_eq!(found, expected);

@@ -10,6 +10,7 @@ use palyra_types::{PrincipalId, ScheduleId, Timestamp};
 
 use super::ScheduleLoop;
 use super::due::complete;
+use crate::attention::has_delivered_reminder;
 use crate::command::{CallOrigin, CommandReceipt, ScheduleRequest, ScheduleRequester};
 use crate::draft::{ApprovedParts, CheckedDraft, ScheduleDraft, saved_schedule};
 use crate::error::ScheduleError;
@@ -40,7 +41,10 @@ impl ScheduleLoop {
             }
             ScheduleRequest::Resume(schedule) => {
                 let is_paused = self.own(requester, schedule)?.paused().is_some();
-                let changes = if is_paused { vec![ScheduleChange::Resumed { at: now }] } else { Vec::new() };
+                // A delivered reminder waits for a person as well, and this is their word that they saw it.
+                let ends_something = is_paused || has_delivered_reminder(&self.ports, schedule).await?;
+                let change = ScheduleChange::Resumed { at: now };
+                let changes = if ends_something { vec![change] } else { Vec::new() };
                 self.record_changes(requester, schedule, &changes).await
             }
             ScheduleRequest::Remove(schedule) => {
