@@ -4,10 +4,11 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use futures::future::ready;
+use palyra_policy::{ToolCallPolicySnapshot, ToolPolicyRules, test_fixtures};
 use palyra_ports::{DraftTimes, PlannedSchedule, Supervision, ToolRuntime, ToolSchedule, ToolScheduleDraft};
 use palyra_testkit::grants::GrantRequest;
 use palyra_types::ScheduleId;
-use palyra_types::tool::{EffectContract, RawToolOutcome, Taints, ToolConduct};
+use palyra_types::tool::{EffectContract, RawToolOutcome, Taints, ToolCatalog, ToolConduct};
 
 use super::*;
 
@@ -223,4 +224,21 @@ async fn a_cancel_shows_the_schedule_and_its_repetition_finds_it_gone() {
     let grant = request("schedule_cancel", &arguments).repeated();
     let outcome = tools_over(&gone).execute(grant, Supervision::default()).await.expect("an outcome");
     assert_eq!(outcome.failure, None, "the one after a restart");
+}
+
+#[test]
+fn what_ships_asks_before_schedules_change_and_keeps_runs_of_schedules_from_making_any() {
+    let built_in = crate::BuiltinTools::new().catalog();
+    let specs = built_in.iter().cloned().chain(crate::memory_tool_specs()).chain(schedule_tool_specs());
+    let catalog = Arc::new(ToolCatalog::new(specs.collect()));
+    let digest = |_: &str| [7; 32];
+    let snapshot = ToolCallPolicySnapshot::compile(catalog, ToolPolicyRules::shipped(), digest);
+    let snapshot = snapshot.expect("what ships is right");
+    let fixtures = include_str!("../../../policy/policies/shipped.fixtures.json");
+    let tested = test_fixtures(&snapshot, fixtures).expect("fixtures");
+    let failed: Vec<_> = tested.iter().filter(|fixture| fixture.failure.is_some()).collect();
+    assert!(failed.is_empty(), "{failed:#?}");
+    for spec in schedule_tool_specs() {
+        assert!(fixtures.contains(&format!("{:?}", spec.name.as_str())), "{} has no fixture", spec.name);
+    }
 }
