@@ -17,6 +17,8 @@ use palyra_ports::read_records::{RECORD_PAGE_ROWS_MAX, RunFilter, RunQuery};
 use palyra_runtime::Caller;
 use palyra_runtime::approvals::ApprovalsHandle;
 use palyra_runtime::runs::RunsHandle;
+use palyra_scheduler::{ScheduleAttention, ScheduleAttentionKind, SchedulesHandle};
+use palyra_types::access::AccessScope;
 use palyra_types::approval::ApprovalRecord;
 use palyra_types::effect::EffectRecord;
 use palyra_types::learning::{CandidateKind, CandidateRecord};
@@ -56,6 +58,7 @@ impl OperationHandlers {
         let changes = AttentionSignals {
             tapes: self.state.tapes.attention_changes(),
             access: self.state.admin.access.watch_known(),
+            schedules: self.state.schedules.watch_changes(),
         };
         let reader = AttentionReader::of(self, caller, message.workspace_root);
         let reach = self.state.admin.access.count_stream(caller);
@@ -66,10 +69,11 @@ impl OperationHandlers {
     }
 }
 
-/// What can make another list: commits, and who is who, since a rule can name the approvers by their role.
+/// What can make another list: commits, schedules, and who is who, since a rule can name the approvers by their role.
 struct AttentionSignals {
     tapes: watch::Receiver<u64>,
     access: watch::Receiver<Arc<AccessSnapshot>>,
+    schedules: watch::Receiver<u64>,
 }
 
 impl AttentionSignals {
@@ -78,6 +82,7 @@ impl AttentionSignals {
         tokio::select! {
             _ = self.tapes.changed() => {}
             _ = self.access.changed() => {}
+            _ = self.schedules.changed() => {}
         }
     }
 }
@@ -113,6 +118,7 @@ struct AttentionReader {
     runs: RunsHandle,
     health: HealthHandle,
     memories: MemoriesHandle,
+    schedules: SchedulesHandle,
     caller: Caller,
     /// The folder whose items are marked.
     folder: Option<PathBuf>,
@@ -128,6 +134,7 @@ impl AttentionReader {
             runs: state.runs.clone(),
             health: state.health.clone(),
             memories: state.admin.memories.clone(),
+            schedules: state.schedules.clone(),
             caller,
             folder,
         }
@@ -155,6 +162,9 @@ impl AttentionReader {
         let incidents = if caller.is_owner() { self.health.open_incidents().await? } else { Vec::new() };
         let learned = self.memories.candidates(caller).await?;
         let mut items = items(&approvals.records, &runs.runs, &effects, &incidents);
+        items.extend(self.schedule_items().await?);
+        items.sort_by_key(|(since, _)| std::cmp::Reverse(*since));
+        let mut items: Vec<v1::AttentionItem> = items.into_iter().map(|(_, item)| item).collect();
         items.extend(learned.iter().filter(|one| one.state.is_open()).take(limit).map(review));
         if let Some(folder) = &self.folder {
             let here = self.runs_here(&effects, folder).await?;
@@ -163,6 +173,15 @@ impl AttentionReader {
             }
         }
         Ok(v1::ListAttentionResponse { items, more })
+    }
+
+    /// Returns the schedules that wait, for a caller that may look at schedules.
+    async fn schedule_items(&self) -> Result<Vec<(Timestamp, v1::AttentionItem)>, ApiError> {
+        if !self.caller.scopes.contains(AccessScope::Schedules) {
+            return Ok(Vec::new());
+        }
+        let waiting = self.schedules.attention(self.caller).await?;
+        Ok(waiting.iter().map(schedule_item).collect())
     }
 
     /// Returns the runs of a folder that can have items: those that are open, and those of sessions with an unknown outcome,
@@ -187,13 +206,28 @@ impl AttentionReader {
     }
 }
 
-/// Returns what waits, newest first.
+fn schedule_item(waiting: &ScheduleAttention) -> (Timestamp, v1::AttentionItem) {
+    let kind = match waiting.kind {
+        ScheduleAttentionKind::Paused => v1::AttentionKind::SchedulePaused,
+        ScheduleAttentionKind::Reminder => v1::AttentionKind::Reminder,
+    };
+    let item = v1::AttentionItem {
+        kind: kind.into(),
+        schedule_id: waiting.schedule.to_string(),
+        about: waiting.about.expose().lines().next().unwrap_or_default().to_owned(),
+        since: translate::timestamp(waiting.since),
+        ..Default::default()
+    };
+    (waiting.since, item)
+}
+
+/// Returns what waits in and for runs, each with its time.
 fn items(
     approvals: &[ApprovalRecord],
     runs: &[RunRecord],
     effects: &[EffectRecord],
     incidents: &[IncidentView],
-) -> Vec<v1::AttentionItem> {
+) -> Vec<(Timestamp, v1::AttentionItem)> {
     let mut items: Vec<(Timestamp, v1::AttentionItem)> = approvals.iter().map(approval).collect();
     let unsettled: BTreeSet<RunId> = effects.iter().map(|effect| effect.run).collect();
     let mut waiting = BTreeSet::new();
@@ -215,8 +249,7 @@ fn items(
     }
     items.extend(effects.iter().map(|effect| unknown_outcome(effect, &waiting)));
     items.extend(incidents.iter().map(incident));
-    items.sort_by_key(|(since, _)| std::cmp::Reverse(*since));
-    items.into_iter().map(|(_, item)| item).collect()
+    items
 }
 
 /// Reviews come last: no run waits for one.
@@ -332,7 +365,8 @@ mod tests {
     fn a_run_that_waits_for_words_after_its_unknown_call_was_settled_is_listed() {
         let runs = [waiting(1, WaitReason::OutcomeUnknown), waiting(2, WaitReason::Question)];
         let listed = items(&[], &runs, &[], &[]);
-        let found: Vec<_> = listed.iter().map(|item| (item.kind(), item.effect_id, item.run_waits)).collect();
+        let found: Vec<_> =
+            listed.iter().map(|(_, item)| (item.kind(), item.effect_id, item.run_waits)).collect();
         let expected =
             [v1::AttentionKind::UnknownOutcome, v1::AttentionKind::Question].map(|kind| (kind, 0, true));
         assert_eq!(found, expected);

@@ -30,6 +30,7 @@ mod bound_credential;
 pub mod fetch_http;
 pub mod read_url;
 mod trust_file;
+pub mod use_schedules;
 pub mod guard_egress;
 pub mod tool_runtime;
 pub mod hear_output;
@@ -109,5 +110,9 @@ pub use tool_runtime::{
     Supervision, ToolRuntime,
 };
 pub use trust_file::{TRUST_FILE_VARIABLE, trust_file_hint};
+pub use use_schedules::{
+    DraftTimes, PlannedSchedule, ScheduleRefusal, ToolSchedule, ToolScheduleAction, ToolScheduleDraft,
+    UseSchedules,
+};
 pub use workspace_root::{OpenRootError, WorkspaceRoot};
 pub use workspaces::{FolderRefusal, WorkspaceChoice, WorkspaceError, Workspaces};

@@ -49,6 +49,7 @@ pub(crate) fn spawn_with_queue(
         entropy: Arc::clone(&ports.entropy),
         facts: Arc::new(facts),
         zone_of: Arc::clone(&starter.engine.runs.ports.zones),
+        occurrences: Arc::clone(&starter.engine.views.occurrences),
     };
     let schedules = SchedulesStart::new(ports, Arc::new(starter));
     handlers.push(Arc::new(schedules.handler()));

@@ -4,6 +4,7 @@
 
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 use palyra_admin::{check_identity, check_short_text};
+pub use palyra_ports::DraftTimes;
 use palyra_schedule::{ClockOddity, PlannedTimes, ScheduleSpec, WordsContext, find_zone, read_plain_words};
 use palyra_types::schedule::{
     SCHEDULE_NAME_CHARS_MAX, SCHEDULE_TEXT_BYTES_MAX, SavedAction, SavedRun, SavedTimes, ScheduleProvenance,
@@ -33,19 +34,6 @@ pub struct ScheduleDraft {
     pub rules: ScheduleRules,
     /// What an occurrence does.
     pub action: DraftAction,
-}
-
-/// When a schedule is to be due.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum DraftTimes {
-    /// In plain words, such as `every weekday at 8`.
-    Words(String),
-    /// At the times of a cron line.
-    Cron(String),
-    /// Each time so many minutes have passed.
-    EveryMinutes(u32),
-    /// Once, at a local time such as `2027-03-14T02:30`.
-    At(String),
 }
 
 /// What an occurrence is to do.
@@ -141,6 +129,15 @@ impl CheckedDraft {
             },
             zone: self.zone.iana_name().unwrap_or("UTC").to_owned(),
             next: next_times(&self.planned_times, &self.zone, now, PREVIEW_TIMES),
+        }
+    }
+
+    /// Returns the times without words that another day or another setting would change.
+    pub(crate) fn exact_times(&self) -> DraftTimes {
+        match &self.spec {
+            ScheduleSpec::Cron { line, .. } => DraftTimes::Cron(line.clone()),
+            ScheduleSpec::Every { minutes, .. } => DraftTimes::EveryMinutes(*minutes),
+            ScheduleSpec::At { local, .. } => DraftTimes::At(local.clone()),
         }
     }
 

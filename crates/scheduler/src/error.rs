@@ -23,6 +23,9 @@ pub enum ScheduleError {
     /// Nothing starts now.
     #[error(transparent)]
     NotStarted(#[from] StartRefusal),
+    /// The role of the principal has no schedules.
+    #[error("the role of this person does not allow schedules: a person with the role `owner` can change it")]
+    NotAllowed,
     /// A field, the agent, the journal.
     #[error(transparent)]
     Admin(#[from] AdminError),
@@ -40,6 +43,7 @@ impl ScheduleError {
             Self::Invalid(_) | Self::Words(_) => ErrorCode::ScheduleInvalid,
             Self::TooMany(_) => ErrorCode::TooManySchedules,
             Self::NotStarted(_) => ErrorCode::ScheduleNotStarted,
+            Self::NotAllowed => ErrorCode::ScopeMissing,
             Self::Admin(error) => error.code(),
             Self::Stopped => ErrorCode::ShuttingDown,
         }

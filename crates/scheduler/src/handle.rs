@@ -8,9 +8,10 @@ use palyra_background::BackgroundDriver;
 use palyra_background::queue::BackgroundQueue;
 use palyra_types::schedule::PauseScope;
 use palyra_types::{ScheduleId, Timestamp};
-use tokio::sync::{Notify, mpsc, oneshot};
+use tokio::sync::{Notify, mpsc, oneshot, watch};
 
-use crate::command::{CommandReceipt, ScheduleCommand, ScheduleRequest};
+use crate::attention::{self, ScheduleAttention};
+use crate::command::{CommandReceipt, ScheduleCommand, ScheduleRequest, ScheduleRequester};
 use crate::draft::{CheckedDraft, ScheduleDraft, SchedulePreview};
 use crate::error::ScheduleError;
 use crate::listing::{self, ListedSchedule, ScheduleDetails};
@@ -30,10 +31,11 @@ const REPORTS_MAX: usize = 256;
 /// unknown one.
 #[derive(Clone)]
 pub struct SchedulesHandle {
-    ports: SchedulePorts,
-    zones: TimeZoneDatabase,
+    pub(crate) ports: SchedulePorts,
+    pub(crate) zones: TimeZoneDatabase,
     commands_tx: mpsc::Sender<ScheduleCommand>,
     signal: Arc<Notify>,
+    changes_rx: watch::Receiver<u64>,
 }
 
 /// What is made before the queue and used after it: the queue takes the handler, and the loop takes the queue.
@@ -53,7 +55,8 @@ impl SchedulesStart {
         let (reports_tx, reports_rx) = mpsc::channel(REPORTS_MAX);
         let signal = Arc::new(Notify::new());
         let reports = ReportSender { reports_tx, signal: Arc::clone(&signal) };
-        let inputs = LoopInputs { commands_rx, reports_rx, signal };
+        let changes_tx = watch::Sender::new(0);
+        let inputs = LoopInputs { commands_rx, reports_rx, signal, changes_tx };
         Self { ports, runs, reports, commands_tx, inputs }
     }
 
@@ -73,8 +76,9 @@ impl SchedulesStart {
     pub fn spawn(self, driver: &BackgroundDriver, queue: BackgroundQueue) -> SchedulesHandle {
         let Self { ports, runs, reports: _, commands_tx, inputs } = self;
         let signal = Arc::clone(&inputs.signal);
+        let changes_rx = inputs.changes_tx.subscribe();
         driver.spawn(ScheduleLoop::new(ports.clone(), queue, runs, inputs));
-        SchedulesHandle { ports, zones: TimeZoneDatabase::bundled(), commands_tx, signal }
+        SchedulesHandle { ports, zones: TimeZoneDatabase::bundled(), commands_tx, signal, changes_rx }
     }
 }
 
@@ -121,7 +125,8 @@ impl SchedulesHandle {
         self.send(caller, ScheduleRequest::Pause(schedule)).await.map(|_| ())
     }
 
-    /// Lets a schedule go on with the occurrences that are planned later than now.
+    /// Lets a schedule go on with the occurrences that are planned later than now. For a reminder that was delivered it says
+    /// that a person has seen it.
     ///
     /// # Errors
     /// Those of [`pause`](Self::pause).
@@ -181,8 +186,30 @@ impl SchedulesHandle {
     }
 
     async fn send(&self, caller: Caller, request: ScheduleRequest) -> Result<CommandReceipt, ScheduleError> {
+        self.send_as(ScheduleRequester::Caller(caller.actor), request).await
+    }
+
+    /// Lists the schedules of the caller that wait for them.
+    ///
+    /// # Errors
+    /// [`ScheduleError::Admin`].
+    pub async fn attention(&self, caller: Caller) -> Result<Vec<ScheduleAttention>, ScheduleError> {
+        attention::list(&self.ports, caller.actor.principal).await
+    }
+
+    /// Returns what changes with each append about schedules.
+    #[must_use]
+    pub fn watch_changes(&self) -> watch::Receiver<u64> {
+        self.changes_rx.clone()
+    }
+
+    pub(crate) async fn send_as(
+        &self,
+        requester: ScheduleRequester,
+        request: ScheduleRequest,
+    ) -> Result<CommandReceipt, ScheduleError> {
         let (reply_tx, reply_rx) = oneshot::channel();
-        let command = ScheduleCommand { actor: caller.actor, request, reply_tx };
+        let command = ScheduleCommand { requester, request, reply_tx };
         self.commands_tx.send(command).await.map_err(|_| ScheduleError::Stopped)?;
         self.signal.notify_one();
         reply_rx.await.map_err(|_| ScheduleError::Stopped)?

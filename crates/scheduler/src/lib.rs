@@ -23,10 +23,13 @@ mod run_handler;
 
 mod handle;
 mod listing;
+mod attention;
+mod for_tools;
 
 #[cfg(test)]
 mod tests;
 
+pub use attention::{ScheduleAttention, ScheduleAttentionKind};
 pub use draft::{DraftAction, DraftTimes, PlannedTime, ScheduleDraft, SchedulePreview};
 pub use error::ScheduleError;
 pub use handle::{SchedulesHandle, SchedulesStart};

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use palyra_admin::OccurrenceTaints;
 use palyra_admin::memories::ZoneOf;
 use palyra_journal_core::family::ReadFamilies;
 use palyra_ports::{Clock, Entropy, Recorder, Redactor};
@@ -25,4 +26,6 @@ pub struct SchedulePorts {
     pub facts: Arc<dyn ScheduleFacts>,
     /// The time zones of people.
     pub zone_of: ZoneOf,
+    /// Says to the judge of runs what occurrences have read by their prompts.
+    pub occurrences: Arc<OccurrenceTaints>,
 }

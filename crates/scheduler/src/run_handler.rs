@@ -111,6 +111,8 @@ impl RunAttempt {
             SavedAction::Reminder => None,
         };
         let agent = agent.ok_or_else(|| refused("the schedule was changed to a reminder"))?;
+        // Before the run is there, so that its first call is judged by it.
+        self.ports.occurrences.note(record.row.principal, &record.saved, planned);
         let run = ScheduledRun {
             principal: record.row.principal,
             schedule,

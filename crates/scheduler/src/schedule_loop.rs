@@ -20,7 +20,7 @@ use palyra_schedule::{PlanEvent, ScheduleEffect, SchedulePlan, change_of, digest
 use palyra_types::access::ActorIdentity;
 use palyra_types::schedule::{OccurrenceOutcome, ScheduleEvent};
 use palyra_types::{Content, PrincipalId, RunId, ScheduleId, Timestamp};
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::{Notify, mpsc, watch};
 
 use crate::command::{OccurrenceReport, OccurrenceStep, ScheduleCommand};
 use crate::error::ScheduleError;
@@ -38,6 +38,7 @@ pub(crate) struct ScheduleLoop {
     commands_rx: mpsc::Receiver<ScheduleCommand>,
     reports_rx: mpsc::Receiver<OccurrenceReport>,
     signal: Arc<Notify>,
+    changes_tx: watch::Sender<u64>,
     plan: SchedulePlan,
     /// Whether the plan is what the journal has.
     is_restored: bool,
@@ -56,6 +57,8 @@ pub(crate) struct LoopInputs {
     pub(crate) commands_rx: mpsc::Receiver<ScheduleCommand>,
     pub(crate) reports_rx: mpsc::Receiver<OccurrenceReport>,
     pub(crate) signal: Arc<Notify>,
+    /// Counts appends.
+    pub(crate) changes_tx: watch::Sender<u64>,
 }
 
 impl ScheduleLoop {
@@ -65,7 +68,7 @@ impl ScheduleLoop {
         runs: Arc<dyn StartScheduledRuns>,
         inputs: LoopInputs,
     ) -> Self {
-        let LoopInputs { commands_rx, reports_rx, signal } = inputs;
+        let LoopInputs { commands_rx, reports_rx, signal, changes_tx } = inputs;
         let zones = TimeZoneDatabase::bundled();
         Self {
             _watch: WallClockWatch::begin(Arc::clone(&ports.clock), Arc::clone(&signal)),
@@ -77,6 +80,7 @@ impl ScheduleLoop {
             commands_rx,
             reports_rx,
             signal,
+            changes_tx,
             is_restored: false,
             owners: BTreeMap::new(),
             reports: VecDeque::new(),
@@ -94,7 +98,7 @@ impl ScheduleLoop {
             self.is_restored = true;
         }
         while let Ok(command) = self.commands_rx.try_recv() {
-            let answer = self.answer(command.actor, command.request).await;
+            let answer = self.answer(command.requester, command.request).await;
             let is_in_doubt = !self.is_restored;
             // The caller may have left.
             drop(command.reply_tx.send(answer));
@@ -134,6 +138,7 @@ impl ScheduleLoop {
         for OwnedEvent { principal, event } in events {
             self.apply(principal, &event);
         }
+        self.changes_tx.send_modify(|changes| *changes += 1);
         Ok(())
     }
 
@@ -227,6 +232,7 @@ impl ScheduleLoop {
         }
         self.record(None, events, AppendClass::Ending).await?;
         self.running.remove(&(schedule, planned));
+        self.ports.occurrences.forget(principal, schedule, planned);
         Ok(())
     }
 

@@ -1,6 +1,7 @@
 //! The border to what starts runs.
 
 use futures::future::BoxFuture;
+use palyra_admin::occurrence_key;
 use palyra_types::schedule::OccurrenceOutcome;
 use palyra_types::{Content, PrincipalId, Redacted, RunId, ScheduleId, Timestamp};
 
@@ -40,7 +41,7 @@ impl ScheduledRun {
     /// Returns the key under which the run is started at most once.
     #[must_use]
     pub fn idempotency_key(&self) -> Content<String> {
-        Content::new(format!("sched:{}:{}", self.schedule, self.planned.0))
+        occurrence_key(self.schedule, self.planned)
     }
 }
 

@@ -1,5 +1,7 @@
 //! The loop over the memory journal: crashes, set clocks, checks, limits, and how often it wakes.
 
+mod attention_items;
+mod made_by_runs;
 mod rig;
 
 use std::time::Duration;

@@ -40,6 +40,8 @@ pub(super) struct CallEvaluator<'a> {
     context: CallContext,
     /// What the run had read when the model made its open calls.
     taints_of_open_calls: Taints,
+    /// Whether stored grants of the principal may cover its calls, if it is the run of a schedule.
+    occurrence_uses_grants: bool,
     /// The skills at work in the run, as they stand now.
     skills: Vec<ActiveSkill>,
     /// Approvals of the run that wait, and those that this judge adds.
@@ -82,6 +84,7 @@ impl<'a> CallEvaluator<'a> {
         };
         let open = machine.pending_approvals().count();
         let workspace = started.map(|started| started.workspace_root.clone());
+        let run_key = started.and_then(|started| started.idempotency);
         let skills = run_context.views.skills.active(started.map_or(&[][..], |started| &started.skills));
         Self {
             run_context,
@@ -89,6 +92,7 @@ impl<'a> CallEvaluator<'a> {
             workspace,
             context,
             taints_of_open_calls: machine.taints_of_open_calls().with(inherited),
+            occurrence_uses_grants: run_context.views.occurrences.allows_grants(run_key),
             skills,
             open,
             counted: BTreeSet::new(),
@@ -179,11 +183,14 @@ impl<'a> CallEvaluator<'a> {
     }
 
     /// Returns the grants of the principal for a tool. Runs of a schedule have none of their session: a person who approved
-    /// one of them did not approve those that follow.
+    /// one of them did not approve those that follow. They have none at all where the words of others may have made the
+    /// schedule.
     fn standing_grants(&self, tool: &ToolName) -> Vec<StoredGrantRecord> {
         let mut grants = self.run_context.views.grants.of(self.context.principal, tool);
         if self.context.surface == Surface::Schedule {
-            grants.retain(|record| !matches!(record.stored.scope, GrantScope::Session(_)));
+            let is_of_session =
+                |record: &StoredGrantRecord| matches!(record.stored.scope, GrantScope::Session(_));
+            grants.retain(|record| self.occurrence_uses_grants && !is_of_session(record));
         }
         grants
     }

@@ -275,7 +275,7 @@ impl ValidatedSubmit {
             idempotency: self.prepared.idempotency,
             delivery: request.delivery,
             approvers: request.approvers,
-            taints: Taints::NONE,
+            taints: engine.views.occurrences.of(self.prepared.idempotency).unwrap_or(Taints::NONE),
             skills,
             input: self.prepared.input.clone(),
             workspace_root,

@@ -54,6 +54,8 @@ mod approval_races;
 
 mod stored_grants;
 
+mod schedule_tools;
+
 mod judged_again;
 
 mod read_only;

@@ -147,6 +147,7 @@ impl Rig {
             entropy: Arc::new(FixedEntropy::new(seed + 1_000_003)),
             facts: Arc::new(world.clone()),
             zone_of: Arc::new(|_| jiff::tz::TimeZone::UTC),
+            occurrences: Arc::default(),
         };
         let start = SchedulesStart::new(ports, Arc::new(world.clone()));
         let queue =

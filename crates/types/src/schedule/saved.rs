@@ -33,6 +33,18 @@ pub struct ScheduleSaved {
     pub text: Redacted<String>,
 }
 
+impl ScheduleSaved {
+    /// Returns what the run of an occurrence has read by its prompt alone: the taints of the run that made the schedule, unless
+    /// a person has edited it since. An occurrence that began before the edit has the text from before it.
+    #[must_use]
+    pub fn taints_of_occurrence(&self, planned: Timestamp) -> Taints {
+        let provenance = &self.provenance;
+        let is_of_person = provenance.made_by_run.is_none();
+        let was_edited_before = provenance.edited_by_person && planned > self.at;
+        if is_of_person || was_edited_before { Taints::NONE } else { provenance.taints }
+    }
+}
+
 /// When a schedule is due. Texts are empty once erased, and then it is never due.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SavedTimes {
