@@ -186,7 +186,8 @@ pub fn used_so_far(run: &v1::Run) -> String {
     if run.turns == 0 {
         return "nothing".to_owned();
     }
-    let (turns, calls) = (count(run.turns.into(), "turn"), count(run.tool_calls.into(), "tool call"));
+    let turns = count(run.turns.into(), "turn");
+    let calls = count(run.tool_calls.into(), "tool call");
     let used = format!("{turns}, {calls}, {}", tokens(run.usage.as_ref()));
     match run.phase() {
         v1::RunPhase::Finished => used,

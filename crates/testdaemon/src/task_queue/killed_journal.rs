@@ -83,7 +83,7 @@ impl FromStr for QueueMistake {
     }
 }
 
-/// What the queue asks of the journal and has no answer to yet.
+/// Appends and reads of the queue that have no answer yet.
 #[derive(Default)]
 pub(super) struct OpenRequests {
     open: AtomicUsize,

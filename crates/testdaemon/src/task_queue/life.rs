@@ -28,7 +28,7 @@ const TURNS: usize = 64;
 const MOVES_MAX: usize = 5_000;
 const TASKS_LISTED: usize = 99;
 
-/// What a life is given.
+/// The settings of a life.
 #[derive(Debug, Clone)]
 pub struct QueueLife {
     /// Where the journal is.
@@ -39,22 +39,22 @@ pub struct QueueLife {
     pub number: u64,
     /// Where it is killed.
     pub kill: QueueKill,
-    /// What is wrong on purpose.
+    /// The mistake on purpose.
     pub mistake: QueueMistake,
 }
 
-/// What a life that was not killed says at its end.
+/// The report of a life that was not killed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LifeReport {
     /// Writes of the queue.
     pub writes: usize,
-    /// What the check of every entry found.
+    /// The result of the check of every entry.
     pub fault: Option<String>,
     /// The tasks.
     pub tasks: Vec<TaskReport>,
 }
 
-/// What became of a task.
+/// The end of a task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskReport {
     /// Its id.

@@ -13,7 +13,7 @@ const OPAQUE: &str = "outbox_send";
 const TASKS: usize = 5;
 const SIGKILL: i32 = 9;
 
-/// What outlives a process.
+/// The state that outlives a process.
 struct Outside {
     folder: tempfile::TempDir,
     mistake: &'static str,
