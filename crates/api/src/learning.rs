@@ -10,6 +10,7 @@ use palyra_types::learning::{CandidateAuthor, CandidateKind, CandidateRecord, Ca
 use palyra_wire::v1;
 
 use crate::api_error::ApiError;
+use crate::known_value::known;
 use crate::operations::OperationHandlers;
 use crate::translate;
 use crate::translate::InvalidValue;
@@ -23,7 +24,7 @@ impl OperationHandlers {
     ) -> Result<v1::ListLearningCandidatesResponse, ApiError> {
         let before = translate::run_cursor(&message.page_token)?;
         let limit = translate::page_rows(message.page_size);
-        let wanted = message.state();
+        let wanted: v1::LearningState = known(message.state, "state", v1::LearningState::SHORT_NAMES)?;
         let mut all = self.state.admin.memories.candidates(caller).await?;
         all.retain(|one| wanted == v1::LearningState::Unspecified || state(one.state) == wanted);
         all.retain(|one| before.is_none_or(|before| one.seq < before));

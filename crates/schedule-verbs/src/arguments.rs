@@ -23,8 +23,9 @@ pub struct SchedulesArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum SchedulesVerb {
-    /// Make a schedule; without --prompt and --remind only show what it would mean
+    /// Make a schedule, WHEN in plain words; without --prompt and --remind only show it
     #[command(
+        override_usage = "palyra admin schedules add [OPTIONS] [WHEN]",
         after_help = "Example:\n  palyra admin schedules add \"every weekday at 8\" --prompt \"Sum up my mail\""
     )]
     Add {
@@ -39,10 +40,12 @@ pub(crate) enum SchedulesVerb {
     },
     /// Replace a schedule as a whole, which approves it again
     #[command(
+        override_usage = "palyra admin schedules edit [OPTIONS] <SCHEDULE> [WHEN]",
         after_help = "Example:\n  palyra admin schedules edit 01JGFJJZ00FE6VV7Z4V1SP3JT5 --every 2h --remind tea"
     )]
     Edit {
         /// Its id
+        #[arg(hide = true)]
         schedule: ScheduleId,
         #[command(flatten)]
         draft: DraftArgs,
@@ -77,6 +80,7 @@ pub(crate) enum SchedulesVerb {
 #[derive(Debug, Args)]
 pub(crate) struct DraftArgs {
     /// When, in plain words
+    #[arg(hide = true)]
     when: Option<String>,
     /// When, as a cron line
     #[arg(long, value_name = "LINE")]
@@ -102,11 +106,11 @@ pub(crate) struct DraftArgs {
     /// Its name; the beginning of its text if left out
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
-    /// Missed ones: skip, run-once, catch-up=N
-    #[arg(long, value_name = "RULE", default_value = "run-once")]
+    /// Missed ones: run-once (default), skip, catch-up=N
+    #[arg(long, value_name = "RULE", default_value = "run-once", hide_default_value = true)]
     missed: String,
-    /// Overlapping ones: forbid, queue, replace
-    #[arg(long, value_name = "RULE", default_value = "forbid")]
+    /// Overlapping ones: forbid (default), queue, replace
+    #[arg(long, value_name = "RULE", default_value = "forbid", hide_default_value = true)]
     overlap: String,
     /// Delay each start by up to so many seconds
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
