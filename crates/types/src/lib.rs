@@ -46,6 +46,7 @@ pub mod posture;
 pub mod project_file;
 pub mod recall;
 pub mod queued_task;
+pub mod delivery;
 pub mod run;
 pub mod schedule;
 pub mod session;
