@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use palyra_governance::ModelPreference;
 use palyra_admin::upkeep::RetentionRules;
+use palyra_governance::ModelPreference;
 use palyra_journal::PayloadSealing;
 use palyra_ports::{BackupSchedule, EmbeddingModelName};
 use palyra_types::run::RunLimits;

@@ -15,6 +15,7 @@ mod attachments;
 pub(crate) mod budget_entries;
 mod client_tool_entries;
 mod reference_entries;
+mod delivery_entries;
 mod effect_entries;
 mod job_entries;
 mod log_entries;
@@ -34,7 +35,7 @@ pub(crate) mod task_entries;
 mod tool_entries;
 mod vault_entries;
 
-mod stored_enums;
+pub(crate) mod stored_enums;
 
 mod field;
 

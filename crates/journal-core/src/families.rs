@@ -24,6 +24,7 @@ pub mod queued_tasks;
 pub mod schedules;
 pub mod schedule_occurrences;
 pub mod schedule_pauses;
+pub mod deliveries;
 pub mod undos;
 mod usage_share;
 pub mod input_keys;
@@ -66,6 +67,7 @@ families! {
     schedules: schedules::ScheduleFamily,
     schedule_occurrences: schedule_occurrences::ScheduleOccurrenceFamily,
     schedule_pauses: schedule_pauses::SchedulePauseFamily,
+    deliveries: deliveries::DeliveryFamily,
     undos: undos::UndoFamily,
     input_keys: input_keys::InputKeyFamily,
     stored_grants: stored_grants::StoredGrantFamily,

@@ -7,6 +7,7 @@ mod effects;
 mod jobs;
 mod memories;
 mod runs;
+pub mod deliveries;
 pub mod queued_tasks;
 pub mod schedules;
 mod sessions;
@@ -74,6 +75,8 @@ pub struct FamilyOracle {
     pub memories: Vec<MemoryRecord>,
     /// Budgets and their accounts.
     pub budgets: budgets::BudgetOracle,
+    /// Messages of the outbox.
+    pub deliveries: deliveries::DeliveryOracle,
     /// Tasks of the background queue.
     pub queued_tasks: queued_tasks::QueuedTaskOracle,
     /// Schedules, their occurrences and their pauses.
@@ -141,6 +144,7 @@ impl FamilyOracle {
             JournalEvent::Memory(event) => memories::fold(&mut self.memories, entry, event),
             JournalEvent::Budget(event) => self.budgets.fold(entry, event),
             JournalEvent::Task(_) => self.queued_tasks.fold(entry),
+            JournalEvent::Delivery(_) => self.deliveries.fold(entry),
             JournalEvent::Schedule(_) => self.schedules.fold(entry),
             JournalEvent::Session(SessionEvent::Reset { session }) => {
                 self.resets.push((SessionRef { principal: entry.principal, id: *session }, entry.seq));

@@ -38,6 +38,7 @@ pub use tool::{
 
 use crate::budget::BudgetEvent;
 use crate::component::ComponentEvent;
+use crate::delivery::DeliveryEvent;
 use crate::job::JobEvent;
 use crate::memory::MemoryEvent;
 use crate::queued_task::TaskEvent;
@@ -76,6 +77,8 @@ pub enum JournalEvent {
     Task(TaskEvent),
     /// Something happened to a schedule; whose it is, is in the envelope.
     Schedule(ScheduleEvent),
+    /// Something happened to a message of the outbox; whose it is, is in the envelope.
+    Delivery(DeliveryEvent),
     /// An entry of a run's tape.
     Tape(TapeEvent),
     /// A kind that this version does not know.
@@ -141,5 +144,5 @@ macro_rules! groups {
 groups!(JournalEvent: Log(LogEvent), Access(AccessEvent), Agent(AgentEvent), Session(SessionEvent));
 groups!(JournalEvent: Effect(EffectEvent), Policy(PolicyEvent), Skill(SkillEvent), Component(ComponentEvent));
 groups!(JournalEvent: Job(JobEvent), Vault(VaultEvent), Memory(MemoryEvent), Budget(BudgetEvent));
-groups!(JournalEvent: Task(TaskEvent), Schedule(ScheduleEvent), Tape(TapeEvent));
+groups!(JournalEvent: Task(TaskEvent), Schedule(ScheduleEvent), Delivery(DeliveryEvent), Tape(TapeEvent));
 groups!(TapeEvent: Run(RunEvent), Model(ModelEvent), Tool(ToolEvent), Approval(ApprovalEvent));

@@ -10,9 +10,9 @@ use super::field::{ReadResult, UnreadableEvent};
 use super::{
     access_entries as access, approval_entries as approval, budget_entries as budget,
     client_tool_entries as client_tool, compaction_entries as compaction, component_entries as component,
-    effect_entries as effect, job_entries as job, log_entries as log, memory_entries as memory,
-    model_entries as model, policy_entries as policy, project_entries as project, proof_entries as proof,
-    reference_entries as reference, run_entries as run, schedule_entries as schedule,
+    delivery_entries as delivery, effect_entries as effect, job_entries as job, log_entries as log,
+    memory_entries as memory, model_entries as model, policy_entries as policy, project_entries as project,
+    proof_entries as proof, reference_entries as reference, run_entries as run, schedule_entries as schedule,
     session_entries as session, skill_entries as skill, task_entries as task, tool_entries as tool,
     vault_entries as vault,
 };
@@ -127,6 +127,9 @@ decoders! {
         TaskRunNowRequested => task::decode_run_now(facts),
         TaskRetryRequested => task::decode_retry(facts),
         TaskDropped => task::decode_dropped(facts),
+        DeliveryPlanned => delivery::decode_planned(facts, payload),
+        DeliveryAttemptBegun => delivery::decode_begun(facts),
+        DeliveryAttemptEnded => delivery::decode_ended(facts, payload),
     }
     tape {
         RunStarted => run::decode_started(facts, payload),

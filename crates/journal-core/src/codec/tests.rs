@@ -5,6 +5,7 @@ mod budgets;
 mod client_tools;
 mod references;
 mod schedules;
+mod deliveries;
 mod tasks;
 mod content;
 
@@ -131,7 +132,16 @@ fn one_of_each_kind() -> Vec<(EventKind, &'static str, JournalEvent)> {
     events.extend(outside_after_runs());
     events.extend(skill_events().into_iter().chain(component_events()));
     events.extend([policy_events(), job_events()].concat());
-    events.extend([vault_events(), memory_events(), budgets::budget_events(), tasks::task_events()].concat());
+    events.extend(
+        [
+            vault_events(),
+            memory_events(),
+            budgets::budget_events(),
+            tasks::task_events(),
+            deliveries::delivery_events(),
+        ]
+        .concat(),
+    );
     events.extend(schedules::schedule_events());
     events.extend(tape.into_iter().map(|entry| entry.event));
     events.extend(others.map(JournalEvent::Tape));

@@ -50,6 +50,7 @@ impl Records {
             | JournalEvent::Budget(_)
             | JournalEvent::Task(_)
             | JournalEvent::Schedule(_)
+            | JournalEvent::Delivery(_)
             | JournalEvent::Log(_)
             | JournalEvent::Effect(EffectEvent::UndoRequested(_) | EffectEvent::UndoFinished { .. })
             | JournalEvent::Unknown { .. } => {}

@@ -45,6 +45,7 @@ mod client_tools;
 mod references;
 mod compactions;
 mod components;
+pub mod deliveries;
 pub mod queued_tasks;
 pub mod schedules;
 mod memories;
@@ -142,6 +143,7 @@ impl RandomAppends {
         memories::records(journal, &mut all).await;
         budgets::records(journal, &mut all).await;
         queued_tasks::records(journal, &mut all).await;
+        deliveries::records(journal, &mut all).await;
         schedules::records(journal, &mut all).await;
         compactions::records(journal, &self.sessions, &mut all).await;
         let deleted = deleted(journal).await;
@@ -178,7 +180,8 @@ impl RandomAppends {
     fn outside_sessions(&mut self) -> NewEntry {
         let token = TokenId::from_parts(1, self.below(4).into());
         let agent = AgentId::from_parts(1, self.below(4).into());
-        let event = match self.below(24) {
+        let event = match self.below(26) {
+            24 | 25 => JournalEvent::Delivery(self.delivery_event()),
             22 | 23 => JournalEvent::Schedule(self.schedule_event()),
             20 | 21 => JournalEvent::Task(self.task_event()),
             19 => JournalEvent::Budget(self.budget_event()),

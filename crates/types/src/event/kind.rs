@@ -9,6 +9,7 @@ use super::{
 };
 use crate::budget::{AccountEvent, BudgetEvent};
 use crate::component::ComponentEvent;
+use crate::delivery::DeliveryEvent;
 use crate::job::JobEvent;
 use crate::memory::MemoryEvent;
 use crate::queued_task::TaskEvent;
@@ -104,7 +105,7 @@ macro_rules! kinds {
             #[must_use]
             pub fn kind(&self) -> Option<EventKind> {
                 use JournalEvent::{
-                    Access, Agent, Budget, Component, Effect, Job, Log, Memory, Policy, Schedule, Session, Skill,
+                    Access, Agent, Budget, Component, Delivery, Effect, Job, Log, Memory, Policy, Schedule, Session, Skill,
                     Tape, Task, Unknown, Vault,
                 };
                 match self {
@@ -213,6 +214,9 @@ kinds! {
         TaskRunNowRequested = 0x8135, "task_run_now_requested": Task(TaskEvent::RunNowRequested { .. }),
         TaskRetryRequested = 0x8136, "task_retry_requested": Task(TaskEvent::RetryRequested { .. }),
         TaskDropped = 0x8137, "task_dropped": Task(TaskEvent::Dropped { .. }),
+        DeliveryPlanned = 0x8170, "delivery_planned": Delivery(DeliveryEvent::Planned(_)),
+        DeliveryAttemptBegun = 0x8171, "delivery_attempt_begun": Delivery(DeliveryEvent::AttemptBegun { .. }),
+        DeliveryAttemptEnded = 0x8172, "delivery_attempt_ended": Delivery(DeliveryEvent::AttemptEnded(_)),
     }
     tape {
         RunStarted = 0x0040, "run_started": Run(RunEvent::Started { .. }),

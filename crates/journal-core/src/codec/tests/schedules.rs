@@ -48,6 +48,15 @@ pub(super) fn schedule_events() -> Vec<JournalEvent> {
     events.map(JournalEvent::from).into()
 }
 
+/// Schedules with the content fields that one example of each kind does not have.
+pub(super) fn every_form_of_times() -> Vec<JournalEvent> {
+    let at = SavedTimes::At { local: "2026-05-01T08:00".into(), zone: "Europe/Prague".into() };
+    let once = ScheduleSaved { times: at, ..saved() };
+    let events =
+        [ScheduleEvent::Created(once.clone()), ScheduleEvent::Edited(once), ScheduleEvent::Edited(saved())];
+    events.map(JournalEvent::from).into()
+}
+
 fn saved() -> ScheduleSaved {
     ScheduleSaved {
         schedule: ScheduleId::from_parts(14, 1),
