@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use palyra_background::queue::BackgroundQueue;
-use palyra_background::{BackgroundStatus, TaskStatus};
+use palyra_background::{BackgroundDriver, BackgroundStatus, TaskStatus};
 use palyra_journal_core::families::{effects, runs, skills};
 use palyra_journal_core::family::QueryFamilies;
 use palyra_ports::maintain_journal::{Integrity, JournalHealth, ReadOnlyCause};
@@ -15,6 +15,7 @@ use palyra_types::run::RunPhase;
 use tokio::sync::watch;
 
 use crate::error::AdminError;
+use crate::healing::{HealingParts, SelfHealing};
 use crate::parts::AdminPorts;
 
 /// Effects that a check counts, at most.
@@ -81,25 +82,29 @@ pub struct HealthHandle {
     background: BackgroundStatus,
     pub(crate) queue: BackgroundQueue,
     pub(crate) backups: Option<ScheduleReader>,
+    pub(crate) healing: SelfHealing,
 }
 
 impl HealthHandle {
-    /// Makes a handle.
+    /// Makes a handle, and starts self-healing as a task of the driver.
     #[must_use]
     pub fn new(
         ports: &Arc<AdminPorts>,
         proofs: &Arc<dyn ProveJournal>,
         models: &watch::Receiver<Arc<ModelDirectory>>,
-        background: BackgroundStatus,
-        queue: BackgroundQueue,
+        background: &BackgroundDriver,
+        healing: HealingParts,
     ) -> Self {
+        let queue = healing.queue.clone();
+        let healing = SelfHealing::start(background, ports.for_healing(models.clone(), healing));
         Self {
             ports: Arc::clone(ports),
             proofs: Arc::clone(proofs),
             models: models.clone(),
-            background,
+            background: background.status(),
             queue,
             backups: None,
+            healing,
         }
     }
 
@@ -133,6 +138,7 @@ impl HealthHandle {
         checks.push(background_check(&self.background.all()));
         checks.extend(self.failed_tasks().await);
         checks.extend(self.automatic_backups().await);
+        checks.extend(self.incident_check().await);
         checks.extend(self.skills().await);
         checks.extend(self.unknown_effects().await);
         checks

@@ -9,6 +9,8 @@ mod for_tools;
 mod memory_expiry;
 mod past_runs;
 
+pub mod candidate_evidence;
+pub mod learned;
 pub mod memory_search;
 
 pub use memory_expiry::MemoryExpiry;

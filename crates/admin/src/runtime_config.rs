@@ -4,10 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use palyra_governance::{ModelPreference, PriceCatalogue};
+use palyra_learning::LearningRuntimeConfig;
 use palyra_ports::BackupSchedule;
 use palyra_types::run::RunLimits;
 
 use crate::budgets::OverBudgetModel;
+use crate::healing::{HealingModes, HealingTimes};
 use crate::upkeep::{HasUpkeepRules, UpkeepRules};
 
 /// What a transport and a run need to know of the configuration. Versioned by its digest.
@@ -27,6 +29,8 @@ pub struct GatewayRuntimeConfigSnapshot {
     pub time_zone: Arc<str>,
     /// Whether runs are given what is remembered for their person.
     pub recalls_memory: bool,
+    /// What is learned from conversations.
+    pub learning: LearningRuntimeConfig,
     /// What models cost; without it no model has a price.
     pub prices: Option<Arc<PriceCatalogue>>,
     /// Whether older runs of sessions are summed up without being asked.
@@ -39,6 +43,10 @@ pub struct GatewayRuntimeConfigSnapshot {
     pub backups: Option<BackupSchedule>,
     /// What the daemon does by itself for its journal and with sessions that no person uses.
     pub upkeep: UpkeepRules,
+    /// The mode of self-healing in each domain, where no person chose another one.
+    pub healing: HealingModes,
+    /// The spans by which self-healing decides; read at the start.
+    pub healing_times: HealingTimes,
     /// Silence on a stream after which a heartbeat is sent.
     pub heartbeat: Duration,
 }
@@ -59,12 +67,15 @@ impl Default for GatewayRuntimeConfigSnapshot {
             input_bytes_max: 512 * 1024,
             time_zone: "".into(),
             recalls_memory: false,
+            learning: LearningRuntimeConfig::disabled(),
             prices: None,
             compacts: false,
             over_budget: OverBudgetModel::Stops,
             model_order: ModelPreference::ConfiguredOrder,
             backups: None,
             upkeep: UpkeepRules::default(),
+            healing: HealingModes::default(),
+            healing_times: HealingTimes::default(),
             heartbeat: Duration::from_secs(10),
         }
     }

@@ -9,6 +9,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use palyra_admin::access::AccessSnapshot;
+use palyra_admin::healing::IncidentView;
+use palyra_admin::health::HealthHandle;
+use palyra_admin::memories::MemoriesHandle;
 use palyra_ports::read_approvals::{ApprovalFilter, ApprovalQuery, EffectFilter, EffectQuery};
 use palyra_ports::read_records::{RECORD_PAGE_ROWS_MAX, RunFilter, RunQuery};
 use palyra_runtime::Caller;
@@ -16,6 +19,7 @@ use palyra_runtime::approvals::ApprovalsHandle;
 use palyra_runtime::runs::RunsHandle;
 use palyra_types::approval::ApprovalRecord;
 use palyra_types::effect::EffectRecord;
+use palyra_types::learning::{CandidateKind, CandidateRecord};
 use palyra_types::run::{RunPhase, RunRecord, WaitReason};
 use palyra_types::surface::WorkspaceRootSource;
 use palyra_types::{RunId, SessionId, Timestamp};
@@ -107,6 +111,8 @@ async fn send_lists(
 struct AttentionReader {
     approvals: ApprovalsHandle,
     runs: RunsHandle,
+    health: HealthHandle,
+    memories: MemoriesHandle,
     caller: Caller,
     /// The folder whose items are marked.
     folder: Option<PathBuf>,
@@ -117,7 +123,14 @@ impl AttentionReader {
         let knows_folders = caller.actor.surface.profile().workspace_root == WorkspaceRootSource::Client;
         let folder = (knows_folders && !folder.is_empty()).then(|| PathBuf::from(folder));
         let state = &handlers.state;
-        Self { approvals: state.approvals.clone(), runs: state.runs.clone(), caller, folder }
+        Self {
+            approvals: state.approvals.clone(),
+            runs: state.runs.clone(),
+            health: state.health.clone(),
+            memories: state.admin.memories.clone(),
+            caller,
+            folder,
+        }
     }
 
     async fn list(&self) -> Result<v1::ListAttentionResponse, ApiError> {
@@ -138,7 +151,11 @@ impl AttentionReader {
         let runs = self.runs.list(caller, runs, None).await?;
         let effects = self.runs.effects(caller, effects).await?;
         let more = approvals.next.is_some() || runs.next.is_some() || effects.len() >= limit;
-        let mut items = items(&approvals.records, &runs.runs, &effects);
+        // Only an owner can do something about an incident.
+        let incidents = if caller.is_owner() { self.health.open_incidents().await? } else { Vec::new() };
+        let learned = self.memories.candidates(caller).await?;
+        let mut items = items(&approvals.records, &runs.runs, &effects, &incidents);
+        items.extend(learned.iter().filter(|one| one.state.is_open()).take(limit).map(review));
         if let Some(folder) = &self.folder {
             let here = self.runs_here(&effects, folder).await?;
             for item in &mut items {
@@ -175,6 +192,7 @@ fn items(
     approvals: &[ApprovalRecord],
     runs: &[RunRecord],
     effects: &[EffectRecord],
+    incidents: &[IncidentView],
 ) -> Vec<v1::AttentionItem> {
     let mut items: Vec<(Timestamp, v1::AttentionItem)> = approvals.iter().map(approval).collect();
     let unsettled: BTreeSet<RunId> = effects.iter().map(|effect| effect.run).collect();
@@ -196,8 +214,28 @@ fn items(
         items.push((run.updated, item));
     }
     items.extend(effects.iter().map(|effect| unknown_outcome(effect, &waiting)));
+    items.extend(incidents.iter().map(incident));
     items.sort_by_key(|(since, _)| std::cmp::Reverse(*since));
     items.into_iter().map(|(_, item)| item).collect()
+}
+
+/// Reviews come last: no run waits for one.
+fn review(record: &CandidateRecord) -> v1::AttentionItem {
+    let about = record.proposed.text.expose().lines().next().unwrap_or_default().to_owned();
+    let first = record.proposed.evidence.first();
+    v1::AttentionItem {
+        kind: v1::AttentionKind::Review.into(),
+        run_id: first.map(|cited| cited.run.to_string()).unwrap_or_default(),
+        session_id: record.session.map(|session| session.to_string()).unwrap_or_default(),
+        candidate_id: record.proposed.candidate.to_string(),
+        about: if record.proposed.kind == CandidateKind::Procedure {
+            "a procedure".to_owned()
+        } else {
+            about
+        },
+        since: translate::timestamp(record.updated),
+        ..Default::default()
+    }
 }
 
 fn approval(record: &ApprovalRecord) -> (Timestamp, v1::AttentionItem) {
@@ -247,6 +285,19 @@ fn unknown_outcome(record: &EffectRecord, waiting: &BTreeSet<RunId>) -> (Timesta
     (record.started, item)
 }
 
+fn incident(view: &IncidentView) -> (Timestamp, v1::AttentionItem) {
+    let opened = &view.record.opened;
+    let cause = opened.cause.as_str().replace('_', " ");
+    let item = v1::AttentionItem {
+        kind: v1::AttentionKind::Incident.into(),
+        incident_id: opened.incident.to_string(),
+        about: if view.subject.is_empty() { cause } else { format!("{cause}: {}", view.subject) },
+        since: translate::timestamp(view.record.created),
+        ..Default::default()
+    };
+    (view.record.created, item)
+}
+
 #[cfg(test)]
 mod tests {
     use palyra_types::run::{InputDelivery, RunLifecycleState};
@@ -280,7 +331,7 @@ mod tests {
     #[test]
     fn a_run_that_waits_for_words_after_its_unknown_call_was_settled_is_listed() {
         let runs = [waiting(1, WaitReason::OutcomeUnknown), waiting(2, WaitReason::Question)];
-        let listed = items(&[], &runs, &[]);
+        let listed = items(&[], &runs, &[], &[]);
         let found: Vec<_> = listed.iter().map(|item| (item.kind(), item.effect_id, item.run_waits)).collect();
         let expected =
             [v1::AttentionKind::UnknownOutcome, v1::AttentionKind::Question].map(|kind| (kind, 0, true));

@@ -40,6 +40,7 @@ mod add_model;
 mod usage;
 mod people;
 mod compactions;
+mod learning;
 mod memory;
 mod tokens;
 mod console_links;
@@ -52,6 +53,7 @@ mod journal;
 mod admin;
 mod background;
 mod budgets;
+mod incidents;
 mod queued_tasks;
 mod schedules;
 

@@ -8,10 +8,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use palyra_admin::healing::HealingModes;
 use palyra_admin::upkeep::RetentionRules;
 use palyra_governance::ModelPreference;
 use palyra_journal::PayloadSealing;
+use palyra_learning::{FULL_CONFIDENCE_BPS, LearningRuntimeConfig};
 use palyra_ports::{BackupSchedule, EmbeddingModelName};
+use palyra_types::incident::{HealingDomain, SelfHealingMode};
 use palyra_types::run::RunLimits;
 
 mod schema;
@@ -236,6 +239,31 @@ impl Config {
     #[must_use]
     pub fn backup_folder(&self) -> &str {
         self.text("backup.folder")
+    }
+
+    /// Returns the mode of self-healing in each domain.
+    #[must_use]
+    pub fn healing_modes(&self) -> HealingModes {
+        let mut modes = HealingModes::default();
+        for (domain, word) in HealingDomain::ALL {
+            let mode = SelfHealingMode::of(self.text(&format!("healing.{word}")));
+            modes.set(domain, mode.unwrap_or_default());
+        }
+        modes
+    }
+
+    /// Returns what is learned from conversations.
+    #[must_use]
+    pub fn learning(&self) -> LearningRuntimeConfig {
+        let bps = |key| u32::try_from(self.integer(key)).unwrap_or(FULL_CONFIDENCE_BPS);
+        LearningRuntimeConfig {
+            is_enabled: !matches!(self.values.get("learning.enabled"), Some((ConfigValue::Bool(false), _))),
+            sampling_bps: bps("learning.sampling_bps"),
+            fact_auto_write_threshold_bps: bps("learning.fact_threshold_bps"),
+            preference_auto_write_threshold_bps: bps("learning.preference_threshold_bps"),
+            procedure_auto_write_threshold_bps: None,
+            review_threshold_bps: bps("learning.review_threshold_bps"),
+        }
     }
 
     /// Returns the default model; empty when none is named.

@@ -57,6 +57,8 @@ pub struct ServeArgs {
     pub config: Option<PathBuf>,
     /// A loopback address for clients with a token.
     pub listen: Option<String>,
+    /// The window of self-healing instead of the usual ones; for tests, no option of the program sets it.
+    pub healing_window: Option<Duration>,
 }
 
 /// How long tasks may take to end once everything is closed.
@@ -194,6 +196,7 @@ async fn run(
     let prices = prices_of(&config)?;
     let watched = reload::watched(config, directory, prices, &policies);
     let (swap, seen) = watched.map_err(|error| StartRefusal::new(error.code(), &error))?;
+    swap.set_healing_window(args.healing_window);
     let sealing = seen.config.borrow().journal_sealing();
     let live_checks = live_checks(&tool_setup, &access.vault, EditedFiles::new(&source, &policies, &seen));
     let components = Arc::new(swap.known_to_the_rules(&tool_setup));

@@ -123,10 +123,12 @@ pub(crate) fn snapshot(config: &Config, prices: &PublishedPrices) -> GatewayRunt
         input_bytes_max: config.input_bytes_max(),
         time_zone: machine_time_zone().into(),
         recalls_memory: config.recalls_memory(),
+        learning: config.learning(),
         prices: prices.configured_catalogue(),
         compacts: config.compacts(),
         upkeep: UpkeepRules { retention: config.retention(), journal: Some(JournalCareRules::USUAL) },
         backups: config.backups(),
+        healing: config.healing_modes(),
         over_budget: if config.falls_back_over_budget() {
             OverBudgetModel::PassedOver
         } else {

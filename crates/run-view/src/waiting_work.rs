@@ -89,6 +89,10 @@ impl WaitingWork {
                 v1::AttentionKind::Approval => place.approvals += 1,
                 v1::AttentionKind::UnknownOutcome if item.effect_id > 0 => place.doubts += 1,
                 v1::AttentionKind::Budget => place.budgets += 1,
+                // `palyra doctor` and `palyra admin incidents` show them; no run waits.
+                v1::AttentionKind::Incident => {}
+                // `palyra memory learning list` shows it; no run waits for it.
+                v1::AttentionKind::Review => {}
                 // Without a call it is a run that goes on with words.
                 v1::AttentionKind::UnknownOutcome
                 | v1::AttentionKind::Question

@@ -12,6 +12,7 @@ use palyra_admin::budgets::{AuxiliaryBudgets, BudgetWaits};
 use palyra_admin::components::ComponentsHandle;
 use palyra_admin::erasure::ErasureHandle;
 use palyra_admin::grants::GrantsHandle;
+use palyra_admin::healing::HealingParts;
 use palyra_admin::health::HealthHandle;
 use palyra_admin::journal::JournalHandle;
 use palyra_admin::memories::{MemoriesHandle, MemoryExpiry};
@@ -25,11 +26,12 @@ use palyra_admin::upkeep::{
 use palyra_admin::usage::UsageHandle;
 use palyra_admin::vault::VaultHandle;
 use palyra_admin::{AdminHandles, AdminViews, ErasureSubscriber, ShadowCounting};
-use palyra_background::queue::{QueuePorts, TaskHandler};
+use palyra_background::queue::{BackgroundQueue, QueuePorts, TaskHandler};
 use palyra_background::{BackgroundDriver, Drain, TickFailure};
-use palyra_conversation::CompactionHandler;
+use palyra_conversation::{CompactionHandler, LearningConfigNow, ReflectionHandler};
 use palyra_policy::{ToolCallPolicySnapshot, ToolPolicyRules};
 use palyra_scheduler::{DaemonFacts, SchedulesHandle};
+use palyra_tape::{TapeHandle, TapeHub};
 use palyra_types::PrincipalId;
 use tokio::sync::watch;
 
@@ -40,11 +42,10 @@ use crate::engine::Engine;
 use crate::error::StartError;
 use crate::parts::RuntimePorts;
 use crate::run_context::RunContext;
-use crate::run_stopping::RunCanceller;
+use crate::run_stopping::{RunCanceller, RunHealer};
 use crate::runs::RunsHandle;
 use crate::scheduled_runs::{ScheduledRunStarter, SpawnedQueue, spawn_with_queue};
 use crate::session::SessionsHandle;
-use crate::tape::{TapeHandle, TapeHub};
 use crate::undo::UndoService;
 
 /// Everything that transports may touch, and nothing more.
@@ -124,13 +125,9 @@ pub async fn start_with_policy(
     background.at_start("component_catalog", components.offer_all()).await;
     let sessions = SessionsHandle::new(Arc::clone(&engine));
     let undoing = UndoService::new(Arc::clone(&engine));
-    background.at_start("open_undos", undoing.finish_open()).await;
-    background.at_start("lost_jobs", palyra_admin::doubt_lost_jobs(&admin_ports)).await;
-    background.at_start("lost_requests", views.budgets.end_lost(&engine.runs.ports.zones)).await;
-    let recovered = crate::recovery::take_up_open_runs(&ports, &sessions).await?;
-    tracing::info!(runs = recovered, "open runs taken up");
+    settle_earlier_work(&background, &engine, &sessions, &undoing).await?;
     let backups = ScheduleSource::new(config.clone(), |config| config.backups.clone());
-    let tapes = TapeHandle::new(Arc::clone(&ports), hub.clone());
+    let tapes = TapeHandle::new(Arc::clone(&ports.tapes), Arc::clone(&ports.families), hub.clone());
     let starter = ScheduledRunStarter::new(&engine, &sessions, &tapes);
     let facts = DaemonFacts { access: access.clone(), agents: agents.clone() };
     let zones = Arc::clone(&engine.runs.ports.zones);
@@ -147,18 +144,14 @@ pub async fn start_with_policy(
         Arc::new(access.clone()),
         Arc::new(agents.clone()),
     ];
-    let stopper = Arc::new(run_canceller(&ports, &sessions, &tapes));
+    let stopper = run_canceller(&ports, &sessions, &tapes);
     let exclusion = engine.conversations.ports().erasures.clone();
-    let erasures = ErasureHandle::new(Arc::clone(&admin_ports), stopper, subscribers, exclusion);
-    let upkeep = UpkeepSetup {
-        erasures: erasures.clone(),
-        owner,
-        config,
-        backups: backups.clone(),
-    };
-    let spawned = spawn_tasks(&background, &views, starter, facts, upkeep);
-    let status = background.status();
-    let health = HealthHandle::new(&admin_ports, &ports.proofs, &ports.models, status, spawned.queue)
+    let erasures =
+        ErasureHandle::new(Arc::clone(&admin_ports), Arc::new(stopper.clone()), subscribers, exclusion);
+    let upkeep = UpkeepSetup { erasures: erasures.clone(), owner, config, backups: backups.clone() };
+    let spawned = spawn_tasks(&background, &memories, starter, facts, upkeep);
+    let healing = healing_parts(&engine, stopper, spawned.queue, access.clone());
+    let health = HealthHandle::new(&admin_ports, &ports.proofs, &ports.models, &background, healing)
         .with_backups(backups.reader());
     let admin = AdminHandles {
         access,
@@ -186,6 +179,22 @@ pub async fn start_with_policy(
     })
 }
 
+/// Ends what an earlier process left open, and takes its open runs up.
+async fn settle_earlier_work(
+    background: &BackgroundDriver,
+    engine: &Arc<Engine>,
+    sessions: &SessionsHandle,
+    undoing: &UndoService,
+) -> Result<(), StartError> {
+    let admin_ports = Arc::new(engine.ports.for_admin());
+    background.at_start("open_undos", undoing.finish_open()).await;
+    background.at_start("lost_jobs", palyra_admin::doubt_lost_jobs(&admin_ports)).await;
+    background.at_start("lost_requests", engine.views.budgets.end_lost(&engine.runs.ports.zones)).await;
+    let recovered = crate::recovery::take_up_open_runs(&engine.ports, sessions).await?;
+    tracing::info!(runs = recovered, "open runs taken up");
+    Ok(())
+}
+
 /// What the upkeep of journal and sessions needs.
 struct UpkeepSetup {
     erasures: ErasureHandle,
@@ -196,7 +205,7 @@ struct UpkeepSetup {
 
 fn spawn_tasks(
     background: &BackgroundDriver,
-    views: &AdminViews,
+    memories: &MemoriesHandle,
     starter: ScheduledRunStarter,
     facts: DaemonFacts,
     upkeep: UpkeepSetup,
@@ -212,6 +221,9 @@ fn spawn_tasks(
         entropy: Arc::clone(&ports.entropy),
     };
     let UpkeepSetup { erasures, owner, config, backups } = upkeep;
+    let views = &engine.views;
+    let configured = config.clone();
+    let learning: LearningConfigNow = Arc::new(move || configured.borrow().learning);
     let archiver = Arc::new(sessions.clone());
     let handlers: Vec<Arc<dyn TaskHandler>> = vec![
         Arc::new(CompactionHandler::new(engine.conversations.clone())),
@@ -225,10 +237,12 @@ fn spawn_tasks(
             config.clone(),
         )),
         Arc::new(BackupHandler::new(Arc::clone(&ports.backups), backups.reader())),
+        Arc::new(ReflectionHandler::new(&engine.conversations, memories.clone(), Arc::clone(&learning))),
     ];
     let spawned = spawn_with_queue(background, queue_ports, handlers, starter, facts);
     let queue = &spawned.queue;
-    let (maintain, clock) = (Arc::clone(&ports.maintain), Arc::clone(&ports.clock));
+    let maintain = Arc::clone(&ports.maintain);
+    let clock = Arc::clone(&ports.clock);
     background.spawn(JournalCareTimer::new(maintain, Arc::clone(&clock), queue.clone(), config.clone()));
     background.spawn(SessionCleanupTimer::new(Arc::clone(&ports.families), clock, queue.clone(), config));
     background.spawn(BackupTimer::new(queue.clone(), Arc::clone(&ports.clock), backups));
@@ -236,8 +250,25 @@ fn spawn_tasks(
     background.spawn(ApprovalExpiry::new(Arc::clone(&engine), sessions.clone()));
     background.spawn(budget_waits(&engine, &sessions));
     background.spawn(engine.compaction_watch.task(engine.conversations.clone(), queue.clone()));
+    background.spawn(engine.conversations.completed().task(queue.clone(), learning));
     background.spawn(ShadowCounting::new(Arc::clone(&views.shadow)));
     spawned
+}
+
+fn healing_parts(
+    engine: &Arc<Engine>,
+    canceller: RunCanceller,
+    queue: BackgroundQueue,
+    access: AccessHandle,
+) -> HealingParts {
+    let config = engine.config.clone();
+    HealingParts {
+        runs: Arc::new(RunHealer { engine: Arc::clone(engine), canceller }),
+        queue,
+        reaches_approver: Arc::new(move || !access.reach().is_empty()),
+        times: engine.config.borrow().healing_times,
+        configured: Arc::new(move || config.borrow().healing),
+    }
 }
 
 fn run_canceller(ports: &RuntimePorts, sessions: &SessionsHandle, tapes: &TapeHandle) -> RunCanceller {

@@ -13,6 +13,7 @@ use palyra_scheduler::{
     DaemonFacts, RunNotStarted, SchedulePorts, ScheduledRun, SchedulesHandle, SchedulesStart,
     StartScheduledRuns, StartedRun,
 };
+use palyra_tape::{TapeFollower, TapeHandle};
 use palyra_types::access::{AccessScope, ActorIdentity};
 use palyra_types::run::{CancelReason, RunLifecycleState, UserInput};
 use palyra_types::schedule::OccurrenceOutcome;
@@ -24,7 +25,6 @@ use crate::engine::Engine;
 use crate::error::RequestError;
 use crate::run::InputData;
 use crate::session::{SessionSelector, SessionsHandle, SubmitRequest};
-use crate::tape::{TapeFollower, TapeHandle};
 
 /// The queue and the schedules that use it.
 pub(crate) struct SpawnedQueue {

@@ -114,6 +114,8 @@ error_codes! {
         "remove one with `palyra admin schedules remove SCHEDULE`";
     ScheduleNotStarted = 1124, "schedule_not_started", Conflict, "The schedule starts nothing now.",
         "look at it with `palyra admin schedules show SCHEDULE`";
+    IncidentNotFound = 1131, "incident_not_found", NotFound, "No such incident of self-healing exists.",
+        "`palyra admin incidents` lists those that are open, and `--all` those that are over";
     Unauthenticated = 1201, "unauthenticated", Unauthenticated, "The call has no valid credential.",
         "put a token from `palyra admin tokens create` into PALYRA_TOKEN";
     PermissionDenied = 1202, "permission_denied", PermissionDenied, "The credential does not cover this call.",

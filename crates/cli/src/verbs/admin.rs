@@ -4,6 +4,7 @@ mod agents;
 mod complete;
 mod completions;
 mod confirm;
+mod incidents;
 mod man;
 mod people;
 mod tasks;
@@ -42,6 +43,8 @@ pub(crate) enum AdminVerb {
     Tasks(tasks::TasksArgs),
     /// List schedules, and make, change or start them
     Schedules(SchedulesArgs),
+    /// List what self-healing found, with the remedy of each
+    Incidents(incidents::IncidentsArgs),
     /// Print completions for a shell
     Completions(completions::CompletionsArgs),
     /// Print what there is of one kind, for a shell that completes
@@ -77,25 +80,24 @@ pub(crate) async fn run(context: &Context, verb: AdminVerb) -> Result<Exit, Fail
                 Err(ScheduleVerbError::Output(error)) => Err(error.into()),
             }
         }
+        AdminVerb::Incidents(args) => incidents::run(context, args).await,
         AdminVerb::Completions(args) => completions::run(context, &args),
         AdminVerb::Man(args) => man::run(context, &args),
-        AdminVerb::Stop { json } => stop(context, json.into()).await,
-    }
-}
-
-async fn stop(context: &Context, format: OutputFormat) -> Result<Exit, Failure> {
-    let was_running = match context.connect_running().await {
-        Ok(client) => {
-            context.waiting("waiting for what runs to finish", client.stop_daemon()).await?;
-            true
+        AdminVerb::Stop { json } => {
+            let was_running = match context.connect_running().await {
+                Ok(client) => {
+                    context.waiting("waiting for what runs to finish", client.stop_daemon()).await?;
+                    true
+                }
+                Err(Failure::Client(ClientError::NotRunning { .. })) => false,
+                Err(failure) => return Err(failure),
+            };
+            match (OutputFormat::from(json), was_running) {
+                (OutputFormat::Json, _) => context.output.json(&json!({ "was_running": was_running }))?,
+                (OutputFormat::Text, true) => context.output.note(NoteKind::Good, "the daemon has stopped"),
+                (OutputFormat::Text, false) => context.output.note(NoteKind::Info, "no daemon is running"),
+            }
+            Ok(Exit::Done)
         }
-        Err(Failure::Client(ClientError::NotRunning { .. })) => false,
-        Err(failure) => return Err(failure),
-    };
-    match (format, was_running) {
-        (OutputFormat::Json, _) => context.output.json(&json!({ "was_running": was_running }))?,
-        (OutputFormat::Text, true) => context.output.note(NoteKind::Good, "the daemon has stopped"),
-        (OutputFormat::Text, false) => context.output.note(NoteKind::Info, "no daemon is running"),
     }
-    Ok(Exit::Done)
 }

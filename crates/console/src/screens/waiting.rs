@@ -78,11 +78,19 @@ fn row(item: &v1::AttentionItem, now: i64) -> Markup {
             format!("/console/runs/{}", item.run_id),
             "See the run",
         ),
+        v1::AttentionKind::Review => (
+            "Something was learned that waits for your review (`palyra memory learning`)",
+            format!("/console/runs/{}", item.run_id),
+            "See where it comes from",
+        ),
         v1::AttentionKind::UnknownOutcome => (
             "It is not known whether a call took effect",
             "/console/effects".to_owned(),
             "Say what became of it",
         ),
+        v1::AttentionKind::Incident => {
+            ("Self-healing found something wrong", "/console/status".to_owned(), "See the checks")
+        }
         v1::AttentionKind::UnknownEntry | v1::AttentionKind::Unspecified => {
             ("A newer version has to look at a run", format!("/console/runs/{}", item.run_id), "See the run")
         }

@@ -124,6 +124,13 @@ const TOOLS_MAX: usize = 256;
 /// Folders or variables that one setting names, at most.
 const PLACES_MAX: usize = 64;
 
+/// What self-healing does in a domain.
+const HEALING_MODES: &[&str] = &["disabled", "observe_only", "auto"];
+
+const fn healing(key: &'static str, meaning: &'static str) -> SettingSpec {
+    setting(key, SettingType::Choice { of: HEALING_MODES }, UnsetValue::Text("observe_only"), meaning)
+}
+
 const fn places(key: &'static str, meaning: &'static str) -> SettingSpec {
     at_start(setting(key, SettingType::List { items_max: PLACES_MAX }, UnsetValue::EmptyList, meaning))
 }
@@ -216,6 +223,40 @@ pub const SETTINGS: &[SettingSpec] = &[
         "The model that makes vectors of texts for clients (docs/openai.md): palyra-embedded, which is part of the program, or \
          provider/model of a provider with a format of OpenAI.",
     ),
+    healing(
+        "healing.approvals",
+        "The mode of self-healing for approvals that cannot be decided or had no effect (docs/self-healing.md).",
+    ),
+    healing(
+        "healing.artifacts",
+        "The mode of self-healing for files and summaries that are missing or differ (docs/self-healing.md).",
+    ),
+    healing(
+        "healing.browser",
+        "The mode of self-healing for browsers that do not answer (docs/self-healing.md).",
+    ),
+    healing(
+        "healing.channels",
+        "The mode of self-healing for connectors without a connection (docs/self-healing.md).",
+    ),
+    healing(
+        "healing.journal",
+        "The mode of self-healing for the write-ahead log, the disk and the derived tables (docs/self-healing.md).",
+    ),
+    healing("healing.providers", "The mode of self-healing for providers that fail (docs/self-healing.md)."),
+    healing("healing.runs", "The mode of self-healing for runs without progress (docs/self-healing.md)."),
+    healing(
+        "healing.sandbox",
+        "The mode of self-healing for what programs left behind (docs/self-healing.md).",
+    ),
+    healing(
+        "healing.tasks",
+        "The mode of self-healing for background tasks without progress (docs/self-healing.md).",
+    ),
+    healing(
+        "healing.workers",
+        "The mode of self-healing for workers without a sign of life (docs/self-healing.md).",
+    ),
     at_start(text(
         "http.listen",
         HTTP_LISTEN_DEFAULT,
@@ -275,6 +316,36 @@ pub const SETTINGS: &[SettingSpec] = &[
         "",
         "Loopback address for clients with a token (`palyra admin tokens create`), such as 127.0.0.1:7070; empty: none.",
     )),
+    setting(
+        "learning.enabled",
+        SettingType::Bool,
+        UnsetValue::Bool(true),
+        "Whether facts, preferences and procedures are learned from your conversations, and runs are given learned preferences (docs/learning.md).",
+    ),
+    integer(
+        "learning.fact_threshold_bps",
+        0..=10_000,
+        9_000,
+        "From this confidence on, in hundredths of a percent, a fact is applied without a review.",
+    ),
+    integer(
+        "learning.preference_threshold_bps",
+        0..=10_000,
+        9_200,
+        "From this confidence on, in hundredths of a percent, a preference is applied without a review.",
+    ),
+    integer(
+        "learning.review_threshold_bps",
+        0..=10_000,
+        0,
+        "Below this confidence, in hundredths of a percent, something that was found is dropped; 0 drops nothing.",
+    ),
+    integer(
+        "learning.sampling_bps",
+        0..=10_000,
+        10_000,
+        "How many of the completed runs are looked at, in hundredths of a percent.",
+    ),
     setting(
         "memory.recall",
         SettingType::Bool,

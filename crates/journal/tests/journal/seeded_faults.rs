@@ -16,8 +16,11 @@ use palyra_journal_core::families::deleted_responses::DeletedResponseFamily;
 use palyra_journal_core::families::deliveries::{DeliveryFamily, DeliveryQuery};
 use palyra_journal_core::families::effects::EffectFamily;
 use palyra_journal_core::families::epochs::{EpochFamily, EpochRow};
+use palyra_journal_core::families::healing_modes::HealingModeFamily;
+use palyra_journal_core::families::incidents::{IncidentFamily, IncidentQuery};
 use palyra_journal_core::families::input_keys::InputKeyFamily;
 use palyra_journal_core::families::kinds_seen::{KindSeenFamily, SeenKind};
+use palyra_journal_core::families::learning_candidates::LearningCandidateFamily;
 use palyra_journal_core::families::memories::MemoryFamily;
 use palyra_journal_core::families::postures::PostureFamily;
 use palyra_journal_core::families::principals::PrincipalFamily;
@@ -36,9 +39,10 @@ use palyra_journal_core::families::tokens::TokenFamily;
 use palyra_journal_core::families::undos::{UndoFamily, UndoStage};
 use palyra_journal_core::families::{
     FAMILIES, FamilySet, agents, approvals, bookmarks, budget_accounts, budgets, compactions, components,
-    deleted_responses, deliveries, effects, epochs, input_keys, kinds_seen, memories, postures, principals,
-    project_rules, queued_tasks, resets, runs, schedule_occurrences, schedule_pauses, schedules, sessions,
-    shadows, skills, stored_grants, tokens, undos,
+    deleted_responses, deliveries, effects, epochs, healing_modes, incidents, input_keys, kinds_seen,
+    learning_candidates, memories, postures, principals, project_rules, queued_tasks, resets, runs,
+    schedule_occurrences, schedule_pauses, schedules, sessions, shadows, skills, stored_grants, tokens,
+    undos,
 };
 use palyra_journal_core::family::{
     Family, FamilyCache, FamilySelection, FamilyTable, FoldedEntry, IndexKey, LogView, LoggedEntry,
@@ -79,7 +83,12 @@ use palyra_types::event::{
     AccessEvent, AgentEvent, ApprovalEvent, Bookmark, EffectEvent, JournalEvent, LogEvent, ModelEvent,
     PolicyEvent, RunEvent, SessionEvent, TapeEvent, TokenCreated, ToolEvent,
 };
+use palyra_types::incident::{IncidentEvent, IncidentStage};
 use palyra_types::job::{JobEvent, JobState};
+use palyra_types::learning::{
+    CandidateAuthor, CandidateChanged, CandidateKind, CandidateProposed, CandidateRecord, CandidateState,
+    LearningEvent,
+};
 use palyra_types::memory::{ForgetCause, MemoryEvent, MemoryRecord, MemorySaved};
 use palyra_types::model::ModelRef;
 use palyra_types::posture::{Posture, PostureScope};
@@ -95,10 +104,10 @@ use palyra_types::session::SessionRef;
 use palyra_types::skill::{SkillEvent, SkillFault};
 use palyra_types::surface::Surface;
 use palyra_types::tape::JournalEventRecord;
-use palyra_types::tool::EffectContract;
+use palyra_types::tool::{EffectContract, Taints};
 use palyra_types::{
-    AgentId, Attempt, BudgetId, Epoch, MemoryId, PrincipalId, QueuedTaskId, Redacted, RunId, ScheduleId, Seq,
-    SkillId, TapeSeq, Timestamp, TokenId, UndoId, UtcDay,
+    AgentId, Attempt, BudgetId, CandidateId, Epoch, MemoryId, PrincipalId, QueuedTaskId, Redacted, RunId,
+    ScheduleId, Seq, SkillId, TapeSeq, Timestamp, TokenId, UndoId, UtcDay,
 };
 
 use crate::busy_runs::busy_run;
@@ -158,12 +167,15 @@ fn answers(rows: &mut dyn RowStore, entries: &Entries) -> Result<Answers, StoreF
         ("bookmark", bookmarks_of(rows, &mut log)?),
         ("project_rules", project_rules_of(rows, &mut log)?),
         ("memory", lines(memories_of(rows, &mut log)?, |one| one.saved.text.expose().clone())),
+        ("learning_candidate", lines(learned_of(rows, &mut log)?, |one| one.proposed.text.expose().clone())),
         ("budget", lines(budgets::in_force(rows, &mut log)?, |one| one.set.name.expose().clone())),
         ("queued_task", tasks_of(rows, &mut log)?),
         ("delivery", lines(deliveries_of(rows, &mut log)?, |one| one.explanation.expose().clone())),
         ("schedule", schedules_of(rows, &mut log)?),
         ("schedule_occurrence", occurrences_of(rows, &mut log)?),
         ("schedule_pause", lines(schedule_pauses::all(rows)?, |_| String::new())),
+        ("incident", incidents_of(rows, &mut log)?),
+        ("healing_mode", lines(healing_modes::in_force(rows)?, |_| String::new())),
         (
             "budget_account",
             lines(budget_accounts::all(rows)?.iter().map(budget_oracle::shown), |_| String::new()),
@@ -368,6 +380,46 @@ fn memories_of(rows: &mut dyn RowStore, log: &mut dyn LogView) -> Result<Vec<Mem
     Ok(found)
 }
 
+/// Returns what was learned of all principals, the newest first.
+fn learned_of(rows: &mut dyn RowStore, log: &mut dyn LogView) -> Result<Vec<CandidateRecord>, StoreFault> {
+    let mut found = Vec::new();
+    for n in 0..10_u32 {
+        found.extend(learning_candidates::of_principal(rows, log, samples::principal(n.into()))?);
+    }
+    Ok(found)
+}
+
+fn expected_learned(oracle: &FamilyOracle) -> Vec<CandidateRecord> {
+    let of = |n: u32| {
+        let principal = samples::principal(n.into());
+        oracle.candidates.iter().rev().filter(move |one| one.principal == principal)
+    };
+    (0..10).flat_map(of).cloned().collect()
+}
+
+/// Makes a candidate that supersedes another one, and changes one.
+fn learned_again(step: u64, below: [u64; 3]) -> [JournalEvent; 2] {
+    let id = |number: u64| CandidateId::from_parts(81, 1 + u128::from(number % 3));
+    let proposed = CandidateProposed {
+        candidate: id(below[0]),
+        kind: CandidateKind::Fact,
+        confidence_bps: 9_000,
+        state: CandidateState::Applied,
+        held_back: None,
+        author: CandidateAuthor::Rules,
+        evidence: Vec::new(),
+        taints: Taints::NONE,
+        via: Surface::Console,
+        memory: None,
+        supersedes: Some(id(below[1])),
+        text: Redacted::cleaned(format!("learned {step}")),
+    };
+    let state = if step % 2 == 0 { CandidateState::Edited } else { CandidateState::Applied };
+    let text = Redacted::cleaned(format!("edited {step}"));
+    let changed = CandidateChanged { candidate: id(below[2]), state, memory: None, text };
+    [LearningEvent::Proposed(Box::new(proposed)).into(), LearningEvent::Changed(changed).into()]
+}
+
 /// Returns the compactions of the sessions that are named again, and then the newest one in force of each.
 fn compactions_of(
     rows: &mut dyn RowStore,
@@ -466,6 +518,26 @@ fn tasks_of(rows: &mut dyn RowStore, log: &mut EntryLog<'_>) -> Result<String, S
     Ok(format!("{records}{waiting:?}\n{leased:?}\n{open:?}\n"))
 }
 
+/// Lists all incidents, and those of each stage.
+fn incidents_of(rows: &mut dyn RowStore, log: &mut EntryLog<'_>) -> Result<String, StoreFault> {
+    let query = IncidentQuery { limit: 500, ..IncidentQuery::default() };
+    let mut text = lines(incidents::records(rows, log, &query)?, |_| String::new());
+    for (stage, _) in IncidentStage::ALL {
+        let query = IncidentQuery { stage: Some(stage), ..query };
+        text += &lines(incidents::records(rows, log, &query)?, |_| String::new());
+    }
+    Ok(text)
+}
+
+fn expected_incidents(oracle: &FamilyOracle) -> String {
+    let records = oracle.incidents.records();
+    let mut text = lines(&records, |_| String::new());
+    for (stage, _) in IncidentStage::ALL {
+        text += &lines(records.iter().filter(|record| record.stage == stage), |_| String::new());
+    }
+    text
+}
+
 fn expected_tasks(oracle: &FamilyOracle) -> String {
     let oracle = &oracle.queued_tasks;
     let (records, waiting, leased) = (oracle.records(), oracle.waiting(), oracle.leased());
@@ -520,12 +592,15 @@ fn expected(entries: &Entries) -> Answers {
         ("bookmark", lines(expected_bookmarks(&oracle), |(_, one)| one.name.expose().clone())),
         ("project_rules", lines(expected_rules(&oracle), |one| one.file.path.expose().clone())),
         ("memory", lines(expected_memories(&oracle), |one| one.saved.text.expose().clone())),
+        ("learning_candidate", lines(expected_learned(&oracle), |one| one.proposed.text.expose().clone())),
         ("budget", lines(oracle.budgets.in_force.values(), |one| one.set.name.expose().clone())),
         ("queued_task", expected_tasks(&oracle)),
         ("delivery", lines(oracle.deliveries.records(), |one| one.explanation.expose().clone())),
         ("schedule", expected_schedules(&oracle)),
         ("schedule_occurrence", expected_occurrences(&oracle)),
         ("schedule_pause", lines(oracle.schedules.pauses(), |_| String::new())),
+        ("incident", expected_incidents(&oracle)),
+        ("healing_mode", lines(&oracle.incidents.modes, |_| String::new())),
         ("budget_account", lines(oracle.budgets.accounts(), |_| String::new())),
         ("auxiliary_use", beside_runs(&oracle.usage)),
         ("compaction", lines(expected_compactions(&oracle), |one| one.made.summary.expose().clone())),
@@ -724,6 +799,7 @@ fn named_again(entropy: &FixedEntropy, seq: Seq, step: u64) -> Vec<NewEntry> {
     ];
     let events = events.into_iter().chain(compacted_again(seq, step, below(40)));
     let events = events.chain(reserved_again(step, below(2)));
+    let events = events.chain(learned_again(step, [below(3), below(3), below(3)]));
     let entry = |event| {
         let time = Timestamp(5_000_000 + i64::try_from(below(1_000)).unwrap());
         let removes = matches!(
@@ -734,6 +810,7 @@ fn named_again(entropy: &FixedEntropy, seq: Seq, step: u64) -> Vec<NewEntry> {
                     | SessionEvent::CompactionReverted(_)
             ) | JournalEvent::Policy(PolicyEvent::ProjectRulesWithdrawn(_))
                 | JournalEvent::Memory(_)
+                | JournalEvent::Learning(_)
         );
         let principal = samples::principal(if removes { below(2) } else { 0 }.into());
         NewEntry { time, principal, session: None, run: None, event }
@@ -771,7 +848,7 @@ fn reserved_again(step: u64, before: u64) -> [JournalEvent; 2] {
     [event(AccountEvent::Reserved { request }), event(AccountEvent::Released { id: id(step + 3 - before) })]
 }
 
-const EVENTS_PER_STEP: u64 = 19;
+const EVENTS_PER_STEP: u64 = 21;
 
 /// The sessions of the compactions that are named again.
 fn compacted_session(step: u64) -> SessionRef {
@@ -969,6 +1046,7 @@ async fn random_log() -> (Vec<JournalEventRecord>, Answers) {
         journal.append(samples::append(random.budget_entries(4))).await.unwrap();
         journal.append(samples::append(random.task_entries(8))).await.unwrap();
         journal.append(samples::append(random_schedules.schedule_entries(8))).await.unwrap();
+        journal.append(samples::append(random.incident_entries(8))).await.unwrap();
     }
     for step in 0..90 {
         journal.append(samples::append(busy_run(&entropy, step))).await.unwrap();
@@ -1253,6 +1331,26 @@ fn faults_of_memory() -> Vec<Fault> {
     ]
 }
 
+fn faults_of_learning() -> Vec<Fault> {
+    vec![
+        fault!(LearningCandidateFamily, "a review changes nothing", |rows, entry| match entry.event {
+            JournalEvent::Learning(LearningEvent::Changed(_)) => Ok(()),
+            _ => LearningCandidateFamily::fold(rows, entry),
+        }),
+        fault!(LearningCandidateFamily, "a candidate belongs to another person", |rows, entry| {
+            LearningCandidateFamily::fold(rows, &FoldedEntry { principal: samples::principal(8), ..*entry })
+        }),
+        fault!(LearningCandidateFamily, "no candidate is superseded", |rows, entry| match entry.event {
+            JournalEvent::Learning(LearningEvent::Proposed(proposed)) => {
+                let proposed = CandidateProposed { supersedes: None, ..(**proposed).clone() };
+                let event = LearningEvent::Proposed(Box::new(proposed)).into();
+                LearningCandidateFamily::fold(rows, &FoldedEntry { event: &event, ..*entry })
+            }
+            _ => LearningCandidateFamily::fold(rows, entry),
+        }),
+    ]
+}
+
 fn faults_of_tasks() -> Vec<Fault> {
     vec![
         fault!(QueuedTaskFamily, "an attempt that ended goes on", |rows, entry| match entry.event {
@@ -1303,6 +1401,25 @@ fn faults_of_schedules() -> Vec<Fault> {
         fault!(SchedulePauseFamily, "a pause has no end", |rows, entry| match entry.event {
             JournalEvent::Schedule(ScheduleEvent::ManyResumed { .. }) => Ok(()),
             _ => SchedulePauseFamily::fold(rows, entry),
+        }),
+    ]
+}
+
+fn faults_of_incidents() -> Vec<Fault> {
+    vec![
+        fault!(IncidentFamily, "a remedy that ended is at work", |rows, entry| match entry.event {
+            JournalEvent::Incident(IncidentEvent::RemedyEnded { .. }) => Ok(()),
+            _ => IncidentFamily::fold(rows, entry),
+        }),
+        fault!(IncidentFamily, "a resolved incident is open", |rows, entry| match entry.event {
+            JournalEvent::Incident(IncidentEvent::Resolved { .. }) => Ok(()),
+            _ => IncidentFamily::fold(rows, entry),
+        }),
+        fault!(HealingModeFamily, "the mode of the configuration does not return", |rows, entry| {
+            match entry.event {
+                JournalEvent::Incident(IncidentEvent::ModeSet { mode: None, .. }) => Ok(()),
+                _ => HealingModeFamily::fold(rows, entry),
+            }
         }),
     ]
 }
@@ -1456,9 +1573,11 @@ async fn oracle_memory_and_sqlite_agree_and_every_seeded_fault_is_found() {
         faults_of_the_rest(),
         faults_of_epochs(),
         faults_of_memory(),
+        faults_of_learning(),
         faults_of_budgets(),
         faults_of_tasks(),
         faults_of_schedules(),
+        faults_of_incidents(),
         faults_of_compactions(),
         faults_of_calls(),
     ];

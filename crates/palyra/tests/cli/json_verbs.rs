@@ -21,7 +21,7 @@ const BACKUP_SIZES: &str = "its numbers change with the journal of this home";
 const TASK_NEEDED: &str = "it takes a task of the queue";
 
 /// Verbs that are not run here, and why.
-const NOT_RUN: [(&str, &str); 10] = [
+const NOT_RUN: [(&str, &str); 11] = [
     ("backup create", BACKUP_SIZES),
     ("backup verify", BACKUP_SIZES),
     ("backup restore", BACKUP_SIZES),
@@ -31,6 +31,7 @@ const NOT_RUN: [(&str, &str); 10] = [
     ("admin tasks run-now", TASK_NEEDED),
     ("admin tasks retry", TASK_NEEDED),
     ("admin tasks drop", TASK_NEEDED),
+    ("admin incidents show", "it takes an incident"),
     ("logs", "its lines are the daemon's log, which changes with every machine"),
 ];
 
@@ -380,6 +381,8 @@ fn admin(world: &mut World) {
     world.verb(&["admin", "agents", "archive", "reviewer"]);
     world.verb(&["admin", "tasks"]);
     world.verb(&["admin", "tasks", "list"]);
+    world.verb(&["admin", "incidents"]);
+    world.verb(&["admin", "incidents", "mode"]);
     world.home.palyra(&["runs", "bookmarks", "last", "first draft"]).expect(0);
     world.verb(&["runs", "bookmarks"]);
     world.verb(&["memory", "add", "likes tea"]);

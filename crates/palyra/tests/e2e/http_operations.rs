@@ -312,6 +312,9 @@ impl Operations {
     }
 
     fn queued_tasks(&mut self) {
+        let incidents = self.plain("GET /api/v1/incidents", &Value::Null);
+        assert!(incidents["domains"].as_array().is_some_and(|domains| domains.len() == 10), "{incidents}");
+        self.plain("POST /api/v1/healing-mode", &json!({ "domain": "runs", "mode": "observe_only" }));
         let task = self.task_at_work();
         self.of("POST /api/v1/queued-tasks/{task_id}/change", &task, &json!({ "change": "cancel" }));
     }
@@ -554,6 +557,7 @@ impl Operations {
         let task = json!({ "task_id": self.task_at_work() });
         json!({
             "POST /api/v1/queued-tasks/{task_id}/change": { "path": task, "body": { "change": "cancel" } },
+            "POST /api/v1/healing-mode": { "body": { "domain": "runs", "mode": "auto" } },
         })
     }
 

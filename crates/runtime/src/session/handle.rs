@@ -13,6 +13,7 @@ use palyra_journal_core::family::QueryFamilies;
 use palyra_ports::AppendError;
 use palyra_ports::read_records::{RECORD_PAGE_ROWS_MAX, SessionQuery, SessionTexts};
 use palyra_run_core::RunInput;
+use palyra_tape::TapeFollower;
 use palyra_types::access::ActorIdentity;
 use palyra_types::event::{RunEvent, RunStarted, TapeEvent};
 use palyra_types::run::{CancelReason, RunLifecycleState};
@@ -35,7 +36,6 @@ use crate::session::request::{
     SubmitReceipt, SubmitRequest,
 };
 use crate::session::{admission, branch, resolve};
-use crate::tape::TapeFollower;
 
 /// Characters of a search, at most.
 const SEARCH_CHARS_MAX: usize = 200;

@@ -20,6 +20,7 @@ mod bookmarks;
 mod upkeep;
 mod project_rules;
 mod recall;
+mod learning;
 mod past_runs;
 mod compaction;
 mod compaction_long;
@@ -97,6 +98,7 @@ mod preparing;
 mod drain;
 
 mod guesses;
+mod healing;
 mod history;
 
 mod erasures;

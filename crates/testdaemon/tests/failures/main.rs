@@ -10,6 +10,7 @@ mod added_model;
 mod secrets;
 mod remembered;
 mod task_queue;
+mod healing;
 
 use std::process::Command;
 

@@ -10,7 +10,9 @@ use super::{
 use crate::budget::{AccountEvent, BudgetEvent};
 use crate::component::ComponentEvent;
 use crate::delivery::DeliveryEvent;
+use crate::incident::IncidentEvent;
 use crate::job::JobEvent;
+use crate::learning::LearningEvent;
 use crate::memory::MemoryEvent;
 use crate::queued_task::TaskEvent;
 use crate::schedule::ScheduleEvent;
@@ -105,7 +107,8 @@ macro_rules! kinds {
             #[must_use]
             pub fn kind(&self) -> Option<EventKind> {
                 use JournalEvent::{
-                    Access, Agent, Budget, Component, Delivery, Effect, Job, Log, Memory, Policy, Schedule, Session, Skill,
+                    Access, Agent, Budget, Component, Delivery, Effect, Incident, Job, Learning, Log, Memory, Policy, Schedule,
+                    Session, Skill,
                     Tape, Task, Unknown, Vault,
                 };
                 match self {
@@ -214,6 +217,13 @@ kinds! {
         TaskRunNowRequested = 0x8135, "task_run_now_requested": Task(TaskEvent::RunNowRequested { .. }),
         TaskRetryRequested = 0x8136, "task_retry_requested": Task(TaskEvent::RetryRequested { .. }),
         TaskDropped = 0x8137, "task_dropped": Task(TaskEvent::Dropped { .. }),
+        LearningProposed = 0x8150, "learning_proposed": Learning(LearningEvent::Proposed(_)),
+        LearningChanged = 0x8151, "learning_changed": Learning(LearningEvent::Changed(_)),
+        IncidentOpened = 0x8160, "incident_opened": Incident(IncidentEvent::Opened(_)),
+        IncidentRemedyStarted = 0x8161, "incident_remedy_started": Incident(IncidentEvent::RemedyStarted { .. }),
+        IncidentRemedyEnded = 0x8162, "incident_remedy_ended": Incident(IncidentEvent::RemedyEnded { .. }),
+        IncidentResolved = 0x8163, "incident_resolved": Incident(IncidentEvent::Resolved { .. }),
+        HealingModeSet = 0x8164, "healing_mode_set": Incident(IncidentEvent::ModeSet { .. }),
         DeliveryPlanned = 0x8170, "delivery_planned": Delivery(DeliveryEvent::Planned(_)),
         DeliveryAttemptBegun = 0x8171, "delivery_attempt_begun": Delivery(DeliveryEvent::AttemptBegun { .. }),
         DeliveryAttemptEnded = 0x8172, "delivery_attempt_ended": Delivery(DeliveryEvent::AttemptEnded(_)),

@@ -13,7 +13,7 @@ use palyra_types::approval::ApprovalRecord;
 /// Bytes of what the approvals of one page say, at most; a single one may say more.
 pub const APPROVAL_PAGE_BYTES_MAX: usize = 1024 * 1024;
 
-/// Rows read from the journal at once: what is held beside a page stays bounded, too.
+/// Rows read from the journal at once: rows in memory beside a page are bounded, too.
 const ROWS_READ_MAX: usize = 32;
 
 /// Some approvals.
@@ -26,7 +26,10 @@ pub struct ApprovalPage {
 }
 
 /// Reads a page of those approvals that `sees` lets through.
-pub(super) async fn read(
+///
+/// # Errors
+/// [`ReadError`].
+pub async fn read_approval_page(
     families: &dyn ReadFamilies,
     query: ApprovalQuery,
     sees: impl Fn(&ApprovalRecord) -> bool,

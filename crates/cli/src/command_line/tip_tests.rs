@@ -4,7 +4,8 @@ use std::ffi::OsString;
 
 use palyra_explain::TYPED_COMMANDS;
 
-use super::*;
+use clap::error::ErrorKind;
+
 use crate::command_line::parse;
 
 fn error(words: &[&str]) -> String {

@@ -2,14 +2,14 @@
 
 use std::process::ExitCode;
 
-use palyra_backup_verb::BackupOutcome;
-use palyra_run_view::RunView;
 use palyra_types::ErrorCode;
 use palyra_wire::v1::RunState;
 
+use crate::RunView;
+
 /// How the program ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Exit {
+pub enum Exit {
     /// What was asked is done.
     Done,
     /// It failed.
@@ -28,15 +28,9 @@ pub(crate) enum Exit {
     Cancelled,
 }
 
-impl From<BackupOutcome> for Exit {
-    fn from(outcome: BackupOutcome) -> Self {
-        if outcome == BackupOutcome::Done { Self::Done } else { Self::Failed }
-    }
-}
-
 impl Exit {
     /// Every way to end, in order of number.
-    pub(crate) const ALL: [Self; 8] = [
+    pub const ALL: [Self; 8] = [
         Self::Done,
         Self::Failed,
         Self::Usage,
@@ -48,7 +42,8 @@ impl Exit {
     ];
 
     /// Returns what it means, in one line.
-    pub(crate) fn meaning(self) -> &'static str {
+    #[must_use]
+    pub fn meaning(self) -> &'static str {
         match self {
             Self::Done => "done",
             Self::Failed => "failed; standard error says why",
@@ -62,7 +57,8 @@ impl Exit {
     }
 
     /// Returns the number the shell sees.
-    pub(crate) fn number(self) -> u8 {
+    #[must_use]
+    pub fn number(self) -> u8 {
         match self {
             Self::Done => 0,
             Self::Failed => 1,
@@ -76,7 +72,8 @@ impl Exit {
     }
 
     /// Returns how a refusal with this code ends the program.
-    pub(crate) fn of_error(code: ErrorCode) -> Self {
+    #[must_use]
+    pub fn of_error(code: ErrorCode) -> Self {
         match code {
             ErrorCode::InvalidId
             | ErrorCode::InvalidArgument
@@ -110,7 +107,8 @@ impl Exit {
     }
 
     /// Returns how a run that was followed and ended in `state` ends the program.
-    pub(crate) fn of_view(view: &RunView, state: RunState) -> Self {
+    #[must_use]
+    pub fn of_view(view: &RunView, state: RunState) -> Self {
         Self::of_run(state, view.end_reason(), view.denied_calls())
     }
 

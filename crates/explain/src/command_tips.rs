@@ -5,11 +5,12 @@
 
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use palyra_explain::{
-    branch_at_entry, completed_command, explained_call, is_like_id, known_command, plain_words,
-};
 use palyra_screen_text::shell_word;
 use palyra_types::spelling::{is_alike, is_swapped};
+
+use crate::typed_commands::{
+    branch_at_entry, completed_command, explained_call, is_like_id, known_command, plain_words,
+};
 
 /// Verbs that only show something, or ask again before they do more.
 const SAFE_VERBS: [&str; 36] = [
@@ -28,7 +29,7 @@ const QUESTION_WORDS_MIN: usize = 3;
 
 /// The position of the word that no verb has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum UnknownWord {
+pub enum UnknownWord {
     /// The first one, which can also be a question.
     First,
     /// One behind a verb, or an option.
@@ -36,8 +37,13 @@ pub(super) enum UnknownWord {
 }
 
 /// Replaces the suggestions of an error about a verb or an option that does not exist. `typed` begins with the first
-/// word that is not an option of every verb.
-pub(super) fn with_tip(mut error: clap::Error, typed: &[String], unknown: UnknownWord) -> clap::Error {
+/// word that is not an option of every verb; `verbs` is the definition of the command line.
+pub fn with_tip(
+    mut error: clap::Error,
+    typed: &[String],
+    unknown: UnknownWord,
+    verbs: &clap::Command,
+) -> clap::Error {
     let only = match error.kind() {
         ErrorKind::InvalidSubcommand | ErrorKind::UnknownArgument => None,
         ErrorKind::MissingRequiredArgument => Some(completed_command(typed)),
@@ -58,7 +64,7 @@ pub(super) fn with_tip(mut error: clap::Error, typed: &[String], unknown: Unknow
         error.remove(ContextKind::SuggestedSubcommand);
         error.remove(ContextKind::SuggestedArg);
         error.remove(ContextKind::Suggested);
-    } else if let Some(command) = question_with_option(&error, typed).filter(|_| without_verb) {
+    } else if let Some(command) = question_with_option(&error, typed, verbs).filter(|_| without_verb) {
         tips.push(format!("`{command}` asks a model"));
         error.remove(ContextKind::SuggestedArg);
         error.remove(ContextKind::Suggested);
@@ -84,7 +90,7 @@ pub(super) fn with_tip(mut error: clap::Error, typed: &[String], unknown: Unknow
             }
             tips.push("`palyra help` lists the verbs".to_owned());
             error.remove(ContextKind::SuggestedSubcommand);
-        } else if let Some(names) = long_names(&error, typed) {
+        } else if let Some(names) = long_names(&error, typed, verbs) {
             tips.push(format!("there are no options of one letter here; with this letter begins {names}"));
             error.remove(ContextKind::Suggested);
         } else if is_second_word(&error, typed)
@@ -113,11 +119,10 @@ fn as_question(typed: &[String], words_min: usize) -> Option<String> {
 }
 
 /// Returns the options of a verb that begin with the letter of an option of one letter.
-fn long_names(error: &clap::Error, typed: &[String]) -> Option<String> {
+fn long_names(error: &clap::Error, typed: &[String], verbs: &clap::Command) -> Option<String> {
     let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else { return None };
     let letter = option.strip_prefix('-').filter(|letter| letter.chars().count() == 1)?;
-    let definition = super::definition();
-    let verb = definition.find_subcommand(typed.first()?)?;
+    let verb = verbs.find_subcommand(typed.first()?)?;
     let names = verb.get_arguments().filter(|argument| !argument.is_hide_set());
     let names = names.filter_map(|argument| argument.get_long()).filter(|name| name.starts_with(letter));
     let names: Vec<String> = names.map(|name| format!("--{name}")).collect();
@@ -155,10 +160,9 @@ fn with_option(error: &clap::Error, typed: &[String]) -> Vec<String> {
 }
 
 /// Returns a question with an option of `run` in front of it, as `run` takes it.
-fn question_with_option(error: &clap::Error, typed: &[String]) -> Option<String> {
+fn question_with_option(error: &clap::Error, typed: &[String], verbs: &clap::Command) -> Option<String> {
     let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else { return None };
-    let definition = super::definition();
-    let run = definition.find_subcommand("run")?;
+    let run = verbs.find_subcommand("run")?;
     let known = run.get_arguments().find(|known| known.get_long() == option.strip_prefix("--"))?;
     // It stands before the first word; the same one behind that belongs to the question's command line.
     let rest = typed.strip_prefix(std::slice::from_ref(option)).unwrap_or(typed);
@@ -205,6 +209,3 @@ fn suggested(error: &clap::Error, kind: ContextKind) -> Vec<String> {
         _ => Vec::new(),
     }
 }
-
-#[cfg(test)]
-mod tests;

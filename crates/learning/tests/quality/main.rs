@@ -1,0 +1,7 @@
+//! What of the labelled set is applied: by rules alone, and with a model that is often wrong.
+
+mod habits;
+mod labelled_set;
+mod model_double;
+mod precision;
+mod properties;
