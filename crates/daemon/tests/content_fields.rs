@@ -95,7 +95,7 @@ async fn a_secret_in_any_content_field_is_in_no_file_afterwards() {
     let mut random = RandomAppends::new(29);
     // Some of these are rare among all sorts of entries.
     let budgets = RandomAppends::new(31).budget_entries(60);
-    let schedules = RandomAppends::new(31).schedule_entries(150);
+    let schedules = RandomAppends::new(31).schedule_entries(200);
     let others = std::iter::repeat_with(|| random.next_append().entries).take(APPENDS_MAX);
     for entries in [budgets, schedules].into_iter().chain(others) {
         let entries = entries.into_iter().map(|entry| {

@@ -29,16 +29,30 @@ pub fn end_of_failure(
     }
 }
 
-/// Returns whether a message may be sent where the record says that it is in this stage. An attempt whose end is not recorded
-/// may have sent it.
+/// What an attempt does with a message that the record has in some stage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AttemptStart {
+    /// It sends it.
+    Send,
+    /// Nothing: it was sent.
+    AlreadySent,
+    /// It records that the outcome is unknown: an attempt without a recorded end may have sent it.
+    RecordUnknown,
+    /// Nothing: a person has to decide.
+    LeaveToPerson,
+}
+
+/// Returns what an attempt does. `attempt` is the number that the queue gives it: it is 1 again after a person asked for a
+/// repetition.
 #[must_use]
-pub fn is_repeatable_after_restart(target: DeliveryTargetKind, stage: DeliveryStage) -> bool {
+pub fn start_of_attempt(target: DeliveryTargetKind, stage: DeliveryStage, attempt: u32) -> AttemptStart {
     match stage {
-        DeliveryStage::Planned | DeliveryStage::Failed => true,
-        DeliveryStage::Sending => target.may_repeat(),
-        // A person asked the queue to do it again.
-        DeliveryStage::Unknown => true,
-        DeliveryStage::Sent | DeliveryStage::GivenUp => false,
+        DeliveryStage::Planned | DeliveryStage::Failed => AttemptStart::Send,
+        DeliveryStage::Sending if target.may_repeat() => AttemptStart::Send,
+        DeliveryStage::Sending => AttemptStart::RecordUnknown,
+        DeliveryStage::Unknown | DeliveryStage::GivenUp if attempt == 1 => AttemptStart::Send,
+        DeliveryStage::Unknown | DeliveryStage::GivenUp => AttemptStart::LeaveToPerson,
+        DeliveryStage::Sent => AttemptStart::AlreadySent,
     }
 }
 
@@ -75,12 +89,22 @@ mod tests {
 
     #[test]
     fn only_a_webhook_is_sent_again_where_the_process_ended_during_an_attempt() {
-        let may = |target, stage| is_repeatable_after_restart(target, stage);
-        assert!(may(Webhook, DeliveryStage::Sending));
-        assert!(!may(Command, DeliveryStage::Sending) && !may(Desktop, DeliveryStage::Sending));
+        use AttemptStart::{AlreadySent, LeaveToPerson, RecordUnknown, Send};
+        assert_eq!(start_of_attempt(Webhook, DeliveryStage::Sending, 2), Send);
+        for target in [Command, Desktop] {
+            assert_eq!(start_of_attempt(target, DeliveryStage::Sending, 2), RecordUnknown);
+        }
         for target in [Webhook, Command, Desktop] {
-            assert!(may(target, DeliveryStage::Planned) && may(target, DeliveryStage::Failed));
-            assert!(!may(target, DeliveryStage::Sent) && !may(target, DeliveryStage::GivenUp));
+            let start = |stage, attempt| start_of_attempt(target, stage, attempt);
+            assert_eq!((start(DeliveryStage::Planned, 1), start(DeliveryStage::Failed, 3)), (Send, Send));
+            assert_eq!(
+                (start(DeliveryStage::Sent, 1), start(DeliveryStage::Sent, 2)),
+                (AlreadySent, AlreadySent)
+            );
+            // The process may end between the record and the end of the task, so only a first attempt is a person's wish.
+            for stage in [DeliveryStage::Unknown, DeliveryStage::GivenUp] {
+                assert_eq!((start(stage, 1), start(stage, 2)), (Send, LeaveToPerson));
+            }
         }
     }
 }

@@ -24,7 +24,7 @@ mod fixture;
 #[cfg(test)]
 mod properties;
 
-pub use attempt_end::{AttemptFailure, end_of_failure, is_repeatable_after_restart};
+pub use attempt_end::{AttemptFailure, AttemptStart, end_of_failure, start_of_attempt};
 pub use attention_item::{AttentionItem, AttentionKind, AttentionSubject};
 pub use candidates::{Candidate, TargetName, candidates};
 pub use desktop_text::{DesktopText, desktop_text};

@@ -191,14 +191,14 @@ impl DeliveryStage {
 
     /// Returns the stage after an event of the message; `None` where the event changes nothing.
     ///
-    /// A message that was sent or given up stays so. One whose outcome is unknown goes on only with a new attempt, which a
-    /// person asks for.
+    /// A message that was sent stays so. One that was given up, or whose outcome is unknown, goes on only with a new attempt,
+    /// which a person asks for.
     #[must_use]
     pub fn after(self, event: &DeliveryEvent) -> Option<Self> {
         match (self, event) {
-            (Self::Sent | Self::GivenUp, _) | (_, DeliveryEvent::Planned(_)) => None,
+            (Self::Sent, _) | (_, DeliveryEvent::Planned(_)) => None,
             (_, DeliveryEvent::AttemptBegun { .. }) => Some(Self::Sending),
-            (Self::Unknown, DeliveryEvent::AttemptEnded(_)) => None,
+            (Self::Unknown | Self::GivenUp, DeliveryEvent::AttemptEnded(_)) => None,
             (_, DeliveryEvent::AttemptEnded(ended)) => Some(match ended.end {
                 DeliveryEnd::Sent => Self::Sent,
                 DeliveryEnd::Failed => Self::Failed,
@@ -283,10 +283,11 @@ mod tests {
             })
         };
         for (stage, _) in DeliveryStage::ALL {
-            let is_final = matches!(stage, DeliveryStage::Sent | DeliveryStage::GivenUp);
+            let is_final = stage == DeliveryStage::Sent;
             assert_eq!(stage.after(&begun), (!is_final).then_some(DeliveryStage::Sending));
         }
         assert_eq!(DeliveryStage::Unknown.after(&ended(DeliveryEnd::Sent)), None);
+        assert_eq!(DeliveryStage::GivenUp.after(&ended(DeliveryEnd::Sent)), None);
         assert_eq!(DeliveryStage::Sending.after(&ended(DeliveryEnd::Failed)), Some(DeliveryStage::Failed));
         assert_eq!(DeliveryStage::Failed.after(&ended(DeliveryEnd::GivenUp)), Some(DeliveryStage::GivenUp));
     }

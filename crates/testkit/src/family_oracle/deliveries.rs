@@ -42,7 +42,7 @@ impl DeliveryOracle {
 }
 
 fn fold(record: &mut DeliveryRecord, entry: &JournalEventRecord, event: &DeliveryEvent) {
-    if matches!(record.stage, DeliveryStage::Sent | DeliveryStage::GivenUp) {
+    if record.stage == DeliveryStage::Sent {
         return;
     }
     match event {
@@ -51,7 +51,11 @@ fn fold(record: &mut DeliveryRecord, entry: &JournalEventRecord, event: &Deliver
             record.stage = DeliveryStage::Sending;
             record.attempts = record.attempts.max(*attempt);
         }
-        DeliveryEvent::AttemptEnded(_) if record.stage == DeliveryStage::Unknown => return,
+        DeliveryEvent::AttemptEnded(_)
+            if matches!(record.stage, DeliveryStage::Unknown | DeliveryStage::GivenUp) =>
+        {
+            return;
+        }
         DeliveryEvent::AttemptEnded(ended) => {
             record.stage = match ended.end {
                 DeliveryEnd::Sent => DeliveryStage::Sent,

@@ -1,0 +1,139 @@
+//! What waits for the owner of the daemon, without any words about it.
+//!
+//! Invariant: nothing that is read here is content, but for the names of agents.
+
+use std::collections::BTreeMap;
+
+use palyra_journal_core::families::{agents, approvals, effects, queued_tasks, runs};
+use palyra_journal_core::family::{LogView, RowStore, StoreFault};
+use palyra_notify::{AttentionItem, AttentionKind, AttentionSubject};
+use palyra_ports::read_approvals::{ApprovalFilter, ApprovalQuery, EffectFilter, EffectQuery};
+use palyra_ports::read_records::RECORD_PAGE_ROWS_MAX;
+use palyra_queue::{TaskKind, TaskStage};
+use palyra_types::run::{RunPhase, RunRecord, WaitReason};
+use palyra_types::{AgentId, PrincipalId, RunId};
+
+/// Returns what waits: approvals of every person, since the owner may decide them; runs and calls of the owner; failed tasks.
+pub(crate) fn waiting(
+    rows: &mut dyn RowStore,
+    log: &mut dyn LogView,
+    owner: PrincipalId,
+) -> Result<Vec<AttentionItem>, StoreFault> {
+    let agents = agents::all(rows)?.into_iter().map(|agent| (agent.id, agent.profile.name.expose().clone()));
+    let names = AgentNames(agents.collect());
+    let mut items = approval_items(rows, log, &names)?;
+    for run in runs::open(rows)?.iter().filter(|run| run.principal == owner) {
+        items.extend(run_item(run, &names));
+    }
+    items.extend(effect_items(rows, owner, &names)?);
+    items.extend(task_items(rows, log)?);
+    Ok(items)
+}
+
+struct AgentNames(BTreeMap<AgentId, String>);
+
+impl AgentNames {
+    fn of(&self, agent: AgentId) -> String {
+        self.0.get(&agent).cloned().unwrap_or_default()
+    }
+
+    fn of_run(&self, rows: &mut dyn RowStore, run: RunId) -> Result<String, StoreFault> {
+        Ok(runs::record(rows, run)?.map(|run| self.of(run.agent)).unwrap_or_default())
+    }
+}
+
+fn approval_items(
+    rows: &mut dyn RowStore,
+    log: &mut dyn LogView,
+    names: &AgentNames,
+) -> Result<Vec<AttentionItem>, StoreFault> {
+    let query = ApprovalQuery {
+        principal: None,
+        run: None,
+        only: ApprovalFilter::Pending,
+        before: None,
+        limit: RECORD_PAGE_ROWS_MAX,
+    };
+    let found = approvals::records(rows, log, &query)?;
+    let item = |approval: palyra_types::approval::ApprovalRecord| {
+        Ok(AttentionItem {
+            kind: AttentionKind::Approval,
+            subject: AttentionSubject::Approval(approval.approval),
+            principal: approval.principal,
+            agent: names.of_run(rows, approval.run)?,
+            risk: Some(approval.risk),
+            since: approval.created,
+        })
+    };
+    found.into_iter().map(item).collect()
+}
+
+fn run_item(run: &RunRecord, names: &AgentNames) -> Option<AttentionItem> {
+    let RunPhase::Waiting(reason) = run.phase else { return None };
+    let kind = match reason {
+        WaitReason::Question => AttentionKind::Question,
+        WaitReason::LoopCheck => AttentionKind::Loop,
+        WaitReason::UnknownKind => AttentionKind::UnknownEntry,
+        WaitReason::Budget => AttentionKind::Budget,
+        // The approval or the call is an item of its own, and a program brings results of its functions.
+        WaitReason::Approval | WaitReason::OutcomeUnknown | WaitReason::ClientTool => return None,
+    };
+    let RunRecord { run: id, turns, tool_calls, .. } = *run;
+    Some(AttentionItem {
+        kind,
+        subject: AttentionSubject::Run { run: id, turns, tool_calls },
+        principal: run.principal,
+        agent: names.of(run.agent),
+        risk: None,
+        since: run.updated,
+    })
+}
+
+fn effect_items(
+    rows: &mut dyn RowStore,
+    owner: PrincipalId,
+    names: &AgentNames,
+) -> Result<Vec<AttentionItem>, StoreFault> {
+    let query = EffectQuery {
+        principal: Some(owner),
+        run: None,
+        only: EffectFilter::Unknown,
+        before: None,
+        limit: RECORD_PAGE_ROWS_MAX,
+    };
+    let found = effects::records(rows, &query)?;
+    let item = |effect: palyra_types::effect::EffectRecord| {
+        Ok(AttentionItem {
+            kind: AttentionKind::UnknownOutcome,
+            subject: AttentionSubject::Effect { run: effect.run, effect: effect.effect },
+            principal: effect.principal,
+            agent: names.of_run(rows, effect.run)?,
+            risk: None,
+            since: effect.ended.unwrap_or(effect.started),
+        })
+    };
+    found.into_iter().map(item).collect()
+}
+
+fn task_items(rows: &mut dyn RowStore, log: &mut dyn LogView) -> Result<Vec<AttentionItem>, StoreFault> {
+    let mut items = Vec::new();
+    for stage in [TaskStage::DeadLetter, TaskStage::OutcomeUnknown] {
+        let query = queued_tasks::TaskQuery {
+            stage: Some(stage),
+            limit: RECORD_PAGE_ROWS_MAX,
+            ..queued_tasks::TaskQuery::default()
+        };
+        let found = queued_tasks::records(rows, log, &query)?;
+        // A notification about a notification that failed would fail as well.
+        let found = found.into_iter().filter(|task| task.kind != TaskKind::Notify);
+        items.extend(found.map(|task| AttentionItem {
+            kind: AttentionKind::FailedTask,
+            subject: AttentionSubject::Task { task: task.task, leases: task.fence.0 },
+            principal: task.principal,
+            agent: String::new(),
+            risk: None,
+            since: task.changed,
+        }));
+    }
+    Ok(items)
+}
