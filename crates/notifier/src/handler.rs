@@ -43,10 +43,11 @@ impl NotifyHandler {
         let Some(row) = row else { return Err("the message is not in the outbox".to_owned()) };
         match start_of_attempt(row.target_kind, row.stage, work.attempt) {
             AttemptStart::AlreadySent => Ok(TaskEnd::Completed),
-            AttemptStart::LeaveToPerson => Ok(TaskEnd::InDoubt(Content::from(ENDED_DURING_ATTEMPT))),
+            // An earlier attempt recorded its end, and the daemon ended before the queue knew it.
+            AttemptStart::LeaveToPerson => Ok(ended_without_message(row.stage.as_str())),
             AttemptStart::RecordUnknown => {
                 self.end(&row, row.attempts, DeliveryEnd::Unknown, ENDED_DURING_ATTEMPT).await?;
-                Ok(TaskEnd::InDoubt(Content::from(ENDED_DURING_ATTEMPT)))
+                Ok(ended_without_message(DeliveryEnd::Unknown.as_str()))
             }
             AttemptStart::Send => self.attempt(work, row, message).await,
         }
@@ -70,7 +71,7 @@ impl NotifyHandler {
         };
         if let Some(why) = unusable {
             self.end(&row, attempt, DeliveryEnd::GivenUp, why).await?;
-            return Ok(TaskEnd::CompletedWith(Content::new(format!("given up: {why}"))));
+            return Ok(ended_without_message(DeliveryEnd::GivenUp.as_str()));
         }
         if work.lease.is_stop_requested() {
             return Ok(TaskEnd::Stopped);
@@ -113,10 +114,9 @@ impl NotifyHandler {
         self.end(row, attempt, end, &why).await?;
         Ok(match end {
             DeliveryEnd::Sent => TaskEnd::Completed,
-            DeliveryEnd::Unknown => TaskEnd::InDoubt(Content::new(why)),
-            DeliveryEnd::GivenUp if failure == AttemptFailure::Refused => {
-                TaskEnd::CompletedWith(Content::new(format!("given up: {why}")))
-            }
+            // The queue would repeat it; the outbox has the outcome.
+            DeliveryEnd::Unknown => ended_without_message(end.as_str()),
+            DeliveryEnd::GivenUp if failure == AttemptFailure::Refused => ended_without_message(end.as_str()),
             // After the last attempt the queue leaves the task to a person.
             DeliveryEnd::Failed | DeliveryEnd::GivenUp => TaskEnd::Failed(Content::new(why)),
         })
@@ -126,6 +126,11 @@ impl NotifyHandler {
         let recorded = record_ended(&self.parts, row.key, attempt, end, why).await;
         recorded.map_err(|error| format!("the end of the attempt was not recorded: {error}"))
     }
+}
+
+/// Ends a task that is over without a message that is known to be sent.
+fn ended_without_message(stage: &str) -> TaskEnd {
+    TaskEnd::CompletedWith(Content::new(format!("the message is {stage}; `palyra doctor` says why")))
 }
 
 impl TaskHandler for NotifyHandler {
