@@ -10,7 +10,7 @@ use palyra_notify::{AttentionItem, AttentionKind, AttentionSubject};
 use palyra_ports::read_approvals::{ApprovalFilter, ApprovalQuery, EffectFilter, EffectQuery};
 use palyra_ports::read_records::RECORD_PAGE_ROWS_MAX;
 use palyra_queue::{TaskKind, TaskStage};
-use palyra_types::run::{RunPhase, RunRecord, WaitReason};
+use palyra_types::run::{RunPhase, WaitReason};
 use palyra_types::{AgentId, PrincipalId, RunId};
 
 /// Returns what waits: approvals of every person, since the owner may decide them; runs and calls of the owner; failed tasks.
@@ -23,7 +23,15 @@ pub(crate) fn waiting(
     let names = AgentNames(agents.collect());
     let mut items = approval_items(rows, log, &names)?;
     for run in runs::open(rows)?.iter().filter(|run| run.principal == owner) {
-        items.extend(run_item(run, &names));
+        let subject = AttentionSubject::Run { run: run.run, turns: run.turns, tool_calls: run.tool_calls };
+        items.extend(waiting_kind(run.phase).map(|kind| AttentionItem {
+            kind,
+            subject,
+            principal: owner,
+            agent: names.of(run.agent),
+            risk: None,
+            since: run.updated,
+        }));
     }
     items.extend(effect_items(rows, owner, &names)?);
     items.extend(task_items(rows, log)?);
@@ -68,25 +76,17 @@ fn approval_items(
     found.into_iter().map(item).collect()
 }
 
-fn run_item(run: &RunRecord, names: &AgentNames) -> Option<AttentionItem> {
-    let RunPhase::Waiting(reason) = run.phase else { return None };
-    let kind = match reason {
-        WaitReason::Question => AttentionKind::Question,
-        WaitReason::LoopCheck => AttentionKind::Loop,
-        WaitReason::UnknownKind => AttentionKind::UnknownEntry,
-        WaitReason::Budget => AttentionKind::Budget,
+/// Returns what a run waits for that has no item of its own.
+fn waiting_kind(phase: RunPhase) -> Option<AttentionKind> {
+    let RunPhase::Waiting(reason) = phase else { return None };
+    match reason {
+        WaitReason::Question => Some(AttentionKind::Question),
+        WaitReason::LoopCheck => Some(AttentionKind::Loop),
+        WaitReason::UnknownKind => Some(AttentionKind::UnknownEntry),
+        WaitReason::Budget => Some(AttentionKind::Budget),
         // The approval or the call is an item of its own, and a program brings results of its functions.
-        WaitReason::Approval | WaitReason::OutcomeUnknown | WaitReason::ClientTool => return None,
-    };
-    let RunRecord { run: id, turns, tool_calls, .. } = *run;
-    Some(AttentionItem {
-        kind,
-        subject: AttentionSubject::Run { run: id, turns, tool_calls },
-        principal: run.principal,
-        agent: names.of(run.agent),
-        risk: None,
-        since: run.updated,
-    })
+        WaitReason::Approval | WaitReason::OutcomeUnknown | WaitReason::ClientTool => None,
+    }
 }
 
 fn effect_items(

@@ -1,14 +1,17 @@
 //! Whether messages arrive, for `palyra doctor`.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use futures::FutureExt;
+use palyra_admin::health::{CheckLevel, HealthCheck, JournalCheck};
 use palyra_journal_core::families::deliveries::{self, DeliveryQuery};
 use palyra_journal_core::family::QueryFamilies;
 use palyra_ports::ReadError;
 use palyra_types::Timestamp;
 use palyra_types::delivery::{DeliveryRecord, DeliveryStage};
 
-use crate::parts::NotifierParts;
+use crate::parts::{NotifierParts, SettingsReader};
 
 /// How far back is looked.
 const SPAN: Duration = Duration::from_secs(24 * 60 * 60);
@@ -36,6 +39,33 @@ pub async fn delivery_check(parts: &NotifierParts) -> Result<DeliveryCheck, Read
     let query = DeliveryQuery { stage: None, since: Some(since), limit: MESSAGES_LOOKED_AT };
     let found = parts.families.query(move |rows, log| deliveries::records(rows, log, &query)).await?;
     Ok(check_of(&found))
+}
+
+/// Returns the check of `palyra doctor`: nothing where no target is configured.
+#[must_use]
+pub fn doctor_check(parts: NotifierParts, settings: SettingsReader) -> JournalCheck {
+    Arc::new(move || {
+        let (parts, targets) = (parts.clone(), settings().targets.len());
+        async move {
+            let found = if targets == 0 { None } else { delivery_check(&parts).await.ok() };
+            found.map(|found| health_check(targets, &found))
+        }
+        .boxed()
+    })
+}
+
+fn health_check(targets: usize, found: &DeliveryCheck) -> HealthCheck {
+    let DeliveryCheck { sent, failing, latest } = found;
+    let counts = format!("{targets} targets; in the last day {sent} sent, {failing} failed or unknown");
+    let check = |level, found, mend| HealthCheck { name: "notifications", level, found, mend };
+    match latest {
+        None => check(CheckLevel::Ok, counts, ""),
+        Some(latest) => check(
+            CheckLevel::Warning,
+            format!("{counts}; the latest: {latest}"),
+            "mend the target in `[notify]` of palyra.toml (docs/notifications.md), then `palyra config reload`",
+        ),
+    }
 }
 
 /// Judges messages, the latest planned one first. A failure that was followed by a message which arrived at the same target is

@@ -16,7 +16,7 @@ mod handler;
 mod delivery_check;
 mod test_messages;
 
-pub use delivery_check::{DeliveryCheck, delivery_check};
+pub use delivery_check::{DeliveryCheck, delivery_check, doctor_check};
 pub use handler::NotifyHandler;
 pub use parts::{NotifierParts, SettingsSource};
 pub use planner::NotifyPlanner;

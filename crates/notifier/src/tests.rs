@@ -1,3 +1,5 @@
+//! The outbox over the memory journal: sent once, repeated, killed in between, quiet.
+
 mod rig;
 
 use palyra_background::queue::PersonAct;

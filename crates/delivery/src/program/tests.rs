@@ -1,3 +1,5 @@
+//! Real programs: one that answers, one that floods, one that hangs.
+
 use std::time::Instant;
 
 use super::*;

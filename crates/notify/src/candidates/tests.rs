@@ -1,3 +1,5 @@
+//! Which messages items make.
+
 use palyra_types::tool::ApprovalRiskLevel::{Critical, High};
 
 use super::*;

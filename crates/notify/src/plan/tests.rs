@@ -1,3 +1,5 @@
+//! Which messages are planned now.
+
 use palyra_types::tool::ApprovalRiskLevel::{Critical, High};
 
 use super::*;

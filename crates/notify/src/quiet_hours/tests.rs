@@ -1,3 +1,5 @@
+//! Nights, noons, and the nights in which clocks change.
+
 use super::*;
 use crate::fixture::at;
 
