@@ -4,16 +4,18 @@
 
 use std::collections::BTreeMap;
 
-use palyra_journal_core::families::{agents, approvals, effects, queued_tasks, runs};
+use palyra_journal_core::families::{agents, approvals, effects, incidents, queued_tasks, runs};
 use palyra_journal_core::family::{LogView, RowStore, StoreFault};
 use palyra_notify::{AttentionItem, AttentionKind, AttentionSubject};
 use palyra_ports::read_approvals::{ApprovalFilter, ApprovalQuery, EffectFilter, EffectQuery};
 use palyra_ports::read_records::RECORD_PAGE_ROWS_MAX;
 use palyra_queue::{TaskKind, TaskStage};
+use palyra_types::incident::IncidentStage;
 use palyra_types::run::{RunPhase, WaitReason};
 use palyra_types::{AgentId, PrincipalId, RunId};
 
-/// Returns what waits: approvals of every person, since the owner may decide them; runs and calls of the owner; failed tasks.
+/// Returns what waits: approvals of every person, since the owner may decide them; runs and calls of the owner; failed
+/// tasks and incidents.
 pub(crate) fn waiting(
     rows: &mut dyn RowStore,
     log: &mut dyn LogView,
@@ -27,14 +29,15 @@ pub(crate) fn waiting(
         items.extend(waiting_kind(run.phase).map(|kind| AttentionItem {
             kind,
             subject,
-            principal: owner,
             agent: names.of(run.agent),
             risk: None,
+            severity: None,
             since: run.updated,
         }));
     }
     items.extend(effect_items(rows, owner, &names)?);
     items.extend(task_items(rows, log)?);
+    items.extend(incident_items(rows, log)?);
     Ok(items)
 }
 
@@ -67,9 +70,9 @@ fn approval_items(
         Ok(AttentionItem {
             kind: AttentionKind::Approval,
             subject: AttentionSubject::Approval(approval.approval),
-            principal: approval.principal,
             agent: names.of_run(rows, approval.run)?,
             risk: Some(approval.risk),
+            severity: None,
             since: approval.created,
         })
     };
@@ -106,9 +109,9 @@ fn effect_items(
         Ok(AttentionItem {
             kind: AttentionKind::UnknownOutcome,
             subject: AttentionSubject::Effect { run: effect.run, effect: effect.effect },
-            principal: effect.principal,
             agent: names.of_run(rows, effect.run)?,
             risk: None,
+            severity: None,
             since: effect.ended.unwrap_or(effect.started),
         })
     };
@@ -129,11 +132,26 @@ fn task_items(rows: &mut dyn RowStore, log: &mut dyn LogView) -> Result<Vec<Atte
         items.extend(found.map(|task| AttentionItem {
             kind: AttentionKind::FailedTask,
             subject: AttentionSubject::Task { task: task.task, leases: task.fence.0 },
-            principal: task.principal,
             agent: String::new(),
             risk: None,
+            severity: None,
             since: task.changed,
         }));
     }
     Ok(items)
+}
+
+fn incident_items(rows: &mut dyn RowStore, log: &mut dyn LogView) -> Result<Vec<AttentionItem>, StoreFault> {
+    let found = incidents::unresolved(rows, log)?;
+    // While a remedy is at work no person is needed.
+    let open = found.into_iter().filter(|incident| incident.stage == IncidentStage::Open);
+    let item = |incident: palyra_types::incident::IncidentRecord| AttentionItem {
+        kind: AttentionKind::Incident,
+        subject: AttentionSubject::Incident(incident.opened.incident),
+        agent: String::new(),
+        risk: None,
+        severity: Some(incident.opened.severity),
+        since: incident.created,
+    };
+    Ok(open.map(item).collect())
 }

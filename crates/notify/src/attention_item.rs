@@ -1,7 +1,8 @@
 //! One thing that waits for a person, without any words about it.
 
+use palyra_types::incident::IncidentSeverity;
 use palyra_types::tool::ApprovalRiskLevel;
-use palyra_types::{ApprovalId, EffectId, PrincipalId, QueuedTaskId, RunId, Timestamp};
+use palyra_types::{ApprovalId, EffectId, IncidentId, QueuedTaskId, RunId, Timestamp};
 
 /// What sort of thing waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -20,11 +21,13 @@ pub enum AttentionKind {
     Budget,
     /// A task of the background queue failed too often, or may be done or not.
     FailedTask,
+    /// Self-healing found something that it does not mend by itself.
+    Incident,
 }
 
 impl AttentionKind {
     /// Every kind with its word and what a person reads.
-    const ALL: [(Self, &'static str, &'static str); 7] = [
+    const ALL: [(Self, &'static str, &'static str); 8] = [
         (Self::Approval, "approval", "A call waits for your approval"),
         (Self::Question, "question", "A run asked a question"),
         (Self::UnknownOutcome, "unknown_outcome", "It is not known whether a call took effect"),
@@ -32,6 +35,7 @@ impl AttentionKind {
         (Self::UnknownEntry, "unknown_entry", "A run waits for a newer version"),
         (Self::Budget, "budget", "A run waits for its budget"),
         (Self::FailedTask, "failed_task", "A background task failed"),
+        (Self::Incident, "incident", "Something of the daemon is stuck"),
     ];
 
     /// Returns its word.
@@ -74,6 +78,8 @@ pub enum AttentionSubject {
         /// Its leases so far.
         leases: u32,
     },
+    /// An incident.
+    Incident(IncidentId),
 }
 
 impl AttentionSubject {
@@ -83,6 +89,7 @@ impl AttentionSubject {
             Self::Approval(approval) => approval.to_string(),
             Self::Run { run, .. } | Self::Effect { run, .. } => run.to_string(),
             Self::Task { task, .. } => task.to_string(),
+            Self::Incident(incident) => incident.to_string(),
         }
     }
 
@@ -91,7 +98,7 @@ impl AttentionSubject {
         match self {
             Self::Approval(approval) => format!("/console/approvals/{approval}"),
             Self::Run { run, .. } | Self::Effect { run, .. } => format!("/console/runs/{run}"),
-            Self::Task { .. } => "/console/status".to_owned(),
+            Self::Task { .. } | Self::Incident(_) => "/console/status".to_owned(),
         }
     }
 
@@ -104,6 +111,7 @@ impl AttentionSubject {
             }
             Self::Effect { run, effect } => [&[3][..], &run.to_bytes(), &effect.0.to_be_bytes()].concat(),
             Self::Task { task, leases } => [&[4][..], &task.to_bytes(), &leases.to_be_bytes()].concat(),
+            Self::Incident(incident) => [&[5][..], &incident.to_bytes()].concat(),
         }
     }
 }
@@ -115,12 +123,12 @@ pub struct AttentionItem {
     pub kind: AttentionKind,
     /// What it is.
     pub subject: AttentionSubject,
-    /// Whose it is; nil for the daemon itself.
-    pub principal: PrincipalId,
     /// The name of the agent at work; empty where there is none.
     pub agent: String,
     /// The risk of the call, where one waits for a decision.
     pub risk: Option<ApprovalRiskLevel>,
+    /// How much an incident matters.
+    pub severity: Option<IncidentSeverity>,
     /// Since when it waits.
     pub since: Timestamp,
 }
@@ -129,6 +137,6 @@ impl AttentionItem {
     /// Returns whether a person is notified of it in quiet hours too.
     #[must_use]
     pub fn is_critical(&self) -> bool {
-        self.risk == Some(ApprovalRiskLevel::Critical)
+        self.risk == Some(ApprovalRiskLevel::Critical) || self.severity == Some(IncidentSeverity::Critical)
     }
 }

@@ -2,7 +2,7 @@
 
 use palyra_types::delivery::DeliveryTargetKind;
 use palyra_types::tool::ApprovalRiskLevel;
-use palyra_types::{ApprovalId, PrincipalId, Timestamp};
+use palyra_types::{ApprovalId, Timestamp};
 
 use crate::{AttentionItem, AttentionKind, AttentionSubject, ConsoleOrigin, QuietHours, TargetName};
 
@@ -14,9 +14,9 @@ pub(crate) fn approval(number: u64, since: Timestamp, risk: ApprovalRiskLevel) -
     AttentionItem {
         kind: AttentionKind::Approval,
         subject: AttentionSubject::Approval(ApprovalId::from_parts(number, 1)),
-        principal: PrincipalId::from_parts(1, 1),
         agent: "default".to_owned(),
         risk: Some(risk),
+        severity: None,
         since,
     }
 }
