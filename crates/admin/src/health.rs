@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use futures::future::BoxFuture;
+
 use palyra_background::queue::BackgroundQueue;
 use palyra_background::{BackgroundDriver, BackgroundStatus, TaskStatus};
 use palyra_journal_core::families::{effects, runs, skills};
@@ -73,6 +75,9 @@ impl std::fmt::Debug for LiveChecks {
 /// Returns when backups are made, as the configuration in force says; `None` for never.
 pub type ScheduleReader = Arc<dyn Fn() -> Option<BackupSchedule> + Send + Sync>;
 
+/// A check that reads the journal; `None` where there is nothing to look at.
+pub type JournalCheck = Arc<dyn Fn() -> BoxFuture<'static, Option<HealthCheck>> + Send + Sync>;
+
 /// Runs the daemon's checks.
 #[derive(Clone)]
 pub struct HealthHandle {
@@ -82,6 +87,7 @@ pub struct HealthHandle {
     background: BackgroundStatus,
     pub(crate) queue: BackgroundQueue,
     pub(crate) backups: Option<ScheduleReader>,
+    deliveries: Option<JournalCheck>,
     pub(crate) healing: SelfHealing,
 }
 
@@ -104,8 +110,16 @@ impl HealthHandle {
             background: background.status(),
             queue,
             backups: None,
+            deliveries: None,
             healing,
         }
+    }
+
+    /// Also checks whether notifications arrive.
+    #[must_use]
+    pub fn with_deliveries(mut self, check: JournalCheck) -> Self {
+        self.deliveries = Some(check);
+        self
     }
 
     /// Returns the last status of every background task, by name.
@@ -138,6 +152,9 @@ impl HealthHandle {
         checks.push(background_check(&self.background.all()));
         checks.extend(self.failed_tasks().await);
         checks.extend(self.automatic_backups().await);
+        if let Some(deliveries) = &self.deliveries {
+            checks.extend(deliveries().await);
+        }
         checks.extend(self.incident_check().await);
         checks.extend(self.skills().await);
         checks.extend(self.unknown_effects().await);

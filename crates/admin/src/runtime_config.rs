@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use palyra_governance::{ModelPreference, PriceCatalogue};
 use palyra_learning::LearningRuntimeConfig;
-use palyra_ports::BackupSchedule;
+use palyra_ports::{BackupSchedule, DeliverySettings};
 use palyra_types::run::RunLimits;
 
 use crate::budgets::OverBudgetModel;
@@ -41,6 +41,8 @@ pub struct GatewayRuntimeConfigSnapshot {
     pub model_order: ModelPreference,
     /// When backups are made without being asked; `None` for never.
     pub backups: Option<BackupSchedule>,
+    /// Where notifications go, and when.
+    pub notify: DeliverySettings,
     /// What the daemon does by itself for its journal and with sessions that no person uses.
     pub upkeep: UpkeepRules,
     /// The mode of self-healing in each domain, where no person chose another one.
@@ -73,6 +75,7 @@ impl Default for GatewayRuntimeConfigSnapshot {
             over_budget: OverBudgetModel::Stops,
             model_order: ModelPreference::ConfiguredOrder,
             backups: None,
+            notify: DeliverySettings::default(),
             upkeep: UpkeepRules::default(),
             healing: HealingModes::default(),
             healing_times: HealingTimes::default(),

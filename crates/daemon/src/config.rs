@@ -10,10 +10,11 @@ use std::time::Duration;
 
 use palyra_admin::healing::HealingModes;
 use palyra_admin::upkeep::RetentionRules;
+use palyra_delivery::TargetAddresses;
 use palyra_governance::ModelPreference;
 use palyra_journal::PayloadSealing;
 use palyra_learning::{FULL_CONFIDENCE_BPS, LearningRuntimeConfig};
-use palyra_ports::{BackupSchedule, EmbeddingModelName};
+use palyra_ports::{BackupSchedule, DeliverySettings, EmbeddingModelName};
 use palyra_types::incident::{HealingDomain, SelfHealingMode};
 use palyra_types::run::RunLimits;
 
@@ -24,6 +25,7 @@ mod file;
 mod check;
 mod provider;
 mod http;
+mod notify;
 mod host_places;
 
 mod value;
@@ -137,6 +139,7 @@ fn assemble(
     if mistakes.is_empty() {
         provider::check_all(&values, &file.providers, &mut mistakes);
         http::check_all(&values, &mut mistakes);
+        notify::check_all(&values, &mut mistakes);
     }
     provider::add_defaults(&mut values);
     mistakes.into_result().map(|()| Config { values, file: None })
@@ -233,6 +236,24 @@ impl Config {
             every: Duration::from_secs(self.integer("backup.every_hours") * 3_600),
             keep: usize::try_from(self.integer("backup.keep")).unwrap_or(usize::MAX),
         })
+    }
+
+    /// Returns the targets of notifications, and when they are used. `machine_zone` counts where no time zone is set.
+    #[must_use]
+    pub fn notify(&self, machine_zone: &str) -> DeliverySettings {
+        notify::settings(&self.values, machine_zone)
+    }
+
+    /// Returns where notifications go.
+    #[must_use]
+    pub fn notify_addresses(&self) -> TargetAddresses {
+        notify::addresses(&self.values)
+    }
+
+    /// Returns the reference to the secret that webhooks are signed with; empty for none.
+    #[must_use]
+    pub fn webhook_secret(&self) -> &str {
+        self.text("notify.webhook_secret")
     }
 
     /// Returns the folder of automatic backups; empty for none.

@@ -22,6 +22,7 @@ mod models;
 mod model_keys;
 mod keyless_provider;
 mod model_config;
+mod notifications;
 mod own_model;
 mod replacement;
 

@@ -31,6 +31,7 @@ use crate::journal_jobs::JournalJobs;
 use crate::model_config::FileModelConfig;
 use crate::model_keys::KeySources;
 use crate::models::MissingSecret;
+use crate::notifications::DeliveryAccess;
 use crate::policies::{PolicySource, own};
 use crate::refusal::{StartRefusal, chain};
 use crate::reload::{ConfigReloader, ReloadReceivers};
@@ -340,6 +341,7 @@ struct ReloadedParts {
     policy: watch::Receiver<Arc<ToolCallPolicySnapshot>>,
     components: Arc<dyn ComponentStore>,
     prices: CurrentPrices,
+    config: watch::Receiver<Arc<Config>>,
 }
 
 impl ReloadedParts {
@@ -350,6 +352,7 @@ impl ReloadedParts {
             policy: seen.policy.clone(),
             components,
             prices: CurrentPrices::new(seen.prices.clone()),
+            config: seen.config.clone(),
         }
     }
 }
@@ -368,9 +371,16 @@ async fn start_gateway(
     place: wiring::JournalPlace<'_>,
     tool_setup: ToolSetup,
     SecretAccess { vault, credentials }: SecretAccess,
-    ReloadedParts { models, snapshots, policy, components, prices }: ReloadedParts,
-    config: ConfigPlaces,
+    ReloadedParts { models, snapshots, policy, components, prices, config }: ReloadedParts,
+    backed_up: ConfigPlaces,
 ) -> Result<(JournalStore, GatewayRuntimeState), StartRefusal> {
+    let deliveries = DeliveryAccess {
+        config,
+        environment: Arc::new(place.environment.clone()),
+        vault: Arc::clone(&vault) as _,
+        fetch: tool_setup.fetch.clone(),
+    };
+    let notify = Arc::new(deliveries.into_deliverer());
     let mut derived = Derived::Checked;
     loop {
         let opened = wiring::open_journal(place, derived);
@@ -395,7 +405,8 @@ async fn start_gateway(
                 restore,
                 components: Arc::clone(&components),
                 secrets: Arc::clone(&vault) as _,
-                config: config.clone(),
+                notify: Arc::clone(&notify) as _,
+                config: backed_up.clone(),
             },
             place,
         )

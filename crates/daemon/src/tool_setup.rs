@@ -7,7 +7,7 @@ use std::sync::Arc;
 use palyra_admin::health::LiveChecks;
 use palyra_commands::{CommandSettings, CommandTools, Jobs, Tapes};
 use palyra_policy::ToolPolicyRules;
-use palyra_ports::{FillCredential, ProcessLimits, RestoreFiles, SecretNames, ToolRuntime};
+use palyra_ports::{FetchHttp, FillCredential, ProcessLimits, RestoreFiles, SecretNames, ToolRuntime};
 use palyra_tool_kit::ToolSet;
 use palyra_tools::{BuiltinTools, MemoryAccess, MemoryTools, ScheduleAccess, ScheduleTools};
 use palyra_wasm::{COMPILE_LIMITS, COMPILER_PROGRAM, ComponentParts, ComponentTools};
@@ -45,6 +45,8 @@ pub struct ToolSetup {
     pub jobs: Option<Jobs>,
     /// What an operator can know about what holds the tools.
     pub checks: LiveChecks,
+    /// Asks servers on the daemon's own behalf; `None` where the network is switched off.
+    pub fetch: Option<Arc<dyn FetchHttp>>,
 }
 
 /// What a daemon knows of itself when it gets its tools.
@@ -98,8 +100,9 @@ impl ToolSetup {
         let tools = Arc::new(ToolSet::join(&sets).checking_secrets(Arc::clone(place.credentials)));
         let rules = ToolPolicyRules::shipped();
         let memory = memory.access();
+        let fetch = egress.as_ref().map(GuardedEgress::fetcher);
         let schedules = schedules.access();
-        Self { tools, restore: files, components, rules, tapes, memory, schedules, jobs, checks }
+        Self { tools, restore: files, components, rules, tapes, memory, schedules, jobs, checks, fetch }
     }
 }
 

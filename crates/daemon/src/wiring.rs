@@ -12,7 +12,9 @@ use palyra_backup::ConfigPlaces;
 use palyra_journal::{Derived, JournalStore, OpenError, OpenOptions, PayloadSealing};
 use palyra_journal_core::families::principals;
 use palyra_journal_core::family::QueryFamilies;
-use palyra_ports::{Clock, ComponentStore, Entropy, Recorder, RestoreFiles, SecretStore, ToolRuntime};
+use palyra_ports::{
+    Clock, ComponentStore, DeliverMessages, Entropy, Recorder, RestoreFiles, SecretStore, ToolRuntime,
+};
 use palyra_runtime::{GatewayRuntimeConfigSnapshot, ModelDirectory, RuntimePorts};
 use palyra_types::PrincipalId;
 use palyra_types::access::LOCAL_PRINCIPAL_NAME;
@@ -65,6 +67,8 @@ pub(crate) struct PortAdapters {
     pub(crate) restore: Arc<dyn RestoreFiles>,
     pub(crate) components: Arc<dyn ComponentStore>,
     pub(crate) secrets: Arc<dyn SecretStore>,
+    /// Sends notifications.
+    pub(crate) notify: Arc<dyn DeliverMessages>,
     /// What a backup takes of the configuration.
     pub(crate) config: ConfigPlaces,
 }
@@ -73,7 +77,7 @@ pub(crate) struct PortAdapters {
 pub(crate) async fn ports(
     journal: &RecordedJournal,
     models: watch::Receiver<Arc<ModelDirectory>>,
-    PortAdapters { tools, restore, components, secrets, config }: PortAdapters,
+    PortAdapters { tools, restore, components, secrets, notify, config }: PortAdapters,
     JournalPlace { state_dir, environment, .. }: JournalPlace<'_>,
 ) -> RuntimePorts {
     let RecordedJournal { store: journal, recorder } = journal;
@@ -84,6 +88,7 @@ pub(crate) async fn ports(
     let backups = StateBackups::new(state_dir.to_owned(), config, Arc::clone(&store) as _);
     RuntimePorts {
         backups: Arc::new(backups),
+        notify,
         recorder: recorder.clone(),
         tapes: Arc::clone(&store) as _,
         families: Arc::clone(&store) as _,
@@ -128,6 +133,7 @@ pub(crate) fn snapshot(config: &Config, prices: &PublishedPrices) -> GatewayRunt
         compacts: config.compacts(),
         upkeep: UpkeepRules { retention: config.retention(), journal: Some(JournalCareRules::USUAL) },
         backups: config.backups(),
+        notify: config.notify(&machine_time_zone()),
         healing: config.healing_modes(),
         over_budget: if config.falls_back_over_budget() {
             OverBudgetModel::PassedOver

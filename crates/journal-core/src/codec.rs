@@ -15,6 +15,7 @@ mod attachments;
 pub(crate) mod budget_entries;
 mod client_tool_entries;
 mod reference_entries;
+mod delivery_entries;
 mod effect_entries;
 pub(crate) mod incident_entries;
 mod job_entries;
@@ -36,7 +37,7 @@ pub(crate) mod task_entries;
 mod tool_entries;
 mod vault_entries;
 
-mod stored_enums;
+pub(crate) mod stored_enums;
 
 mod field;
 

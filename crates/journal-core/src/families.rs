@@ -27,6 +27,7 @@ pub mod schedule_occurrences;
 pub mod schedule_pauses;
 pub mod incidents;
 pub mod healing_modes;
+pub mod deliveries;
 pub mod undos;
 mod usage_share;
 pub mod input_keys;
@@ -72,6 +73,7 @@ families! {
     schedule_pauses: schedule_pauses::SchedulePauseFamily,
     incidents: incidents::IncidentFamily,
     healing_modes: healing_modes::HealingModeFamily,
+    deliveries: deliveries::DeliveryFamily,
     undos: undos::UndoFamily,
     input_keys: input_keys::InputKeyFamily,
     stored_grants: stored_grants::StoredGrantFamily,

@@ -7,6 +7,7 @@ pub mod append_tape;
 pub mod recorder;
 pub mod erase_journal;
 pub mod maintain_journal;
+pub mod deliver_messages;
 pub mod make_backups;
 pub mod granted_writes;
 pub mod kept_files;
@@ -51,6 +52,9 @@ pub use append_tape::{
 pub use bound_credential::{BoundCredential, CredentialHandle, CredentialUser};
 pub use clock::Clock;
 pub use component_store::{ComponentStore, ComponentStoreError};
+pub use deliver_messages::{
+    DeliverError, DeliverMessages, DeliverySettings, DeliveryTarget, NoTargets, OutboundMessage, QuietTimes,
+};
 pub use embed_texts::{
     EMBEDDED_MODEL_NAME, EmbedError, EmbedTexts, EmbeddingModel, EmbeddingModelName, EmbeddingRequest,
     EmbeddingRequestError, TextEmbeddings,

@@ -40,6 +40,7 @@ use crate::approvals::expiry::ApprovalExpiry;
 use crate::config::GatewayRuntimeConfigSnapshot;
 use crate::engine::Engine;
 use crate::error::StartError;
+use crate::notifications::NotificationSetup;
 use crate::parts::RuntimePorts;
 use crate::run_context::RunContext;
 use crate::run_stopping::{RunCanceller, RunHealer};
@@ -127,6 +128,7 @@ pub async fn start_with_policy(
     let undoing = UndoService::new(Arc::clone(&engine));
     settle_earlier_work(&background, &engine, &sessions, &undoing).await?;
     let backups = ScheduleSource::new(config.clone(), |config| config.backups.clone());
+    let notifications = NotificationSetup::new(&ports, owner, &config);
     let tapes = TapeHandle::new(Arc::clone(&ports.tapes), Arc::clone(&ports.families), hub.clone());
     let starter = ScheduledRunStarter::new(&engine, &sessions, &tapes);
     let facts = DaemonFacts { access: access.clone(), agents: agents.clone() };
@@ -148,11 +150,18 @@ pub async fn start_with_policy(
     let exclusion = engine.conversations.ports().erasures.clone();
     let erasures =
         ErasureHandle::new(Arc::clone(&admin_ports), Arc::new(stopper.clone()), subscribers, exclusion);
-    let upkeep = UpkeepSetup { erasures: erasures.clone(), owner, config, backups: backups.clone() };
+    let upkeep = UpkeepSetup {
+        erasures: erasures.clone(),
+        owner,
+        config,
+        backups: backups.clone(),
+        notifications: notifications.clone(),
+    };
     let spawned = spawn_tasks(&background, &memories, starter, facts, upkeep);
     let healing = healing_parts(&engine, stopper, spawned.queue, access.clone());
     let health = HealthHandle::new(&admin_ports, &ports.proofs, &ports.models, &background, healing)
-        .with_backups(backups.reader());
+        .with_backups(backups.reader())
+        .with_deliveries(notifications.doctor_check());
     let admin = AdminHandles {
         access,
         vault,
@@ -201,6 +210,7 @@ struct UpkeepSetup {
     owner: PrincipalId,
     config: watch::Receiver<Arc<GatewayRuntimeConfigSnapshot>>,
     backups: ScheduleSource<GatewayRuntimeConfigSnapshot>,
+    notifications: NotificationSetup,
 }
 
 fn spawn_tasks(
@@ -220,7 +230,7 @@ fn spawn_tasks(
         clock: Arc::clone(&ports.clock),
         entropy: Arc::clone(&ports.entropy),
     };
-    let UpkeepSetup { erasures, owner, config, backups } = upkeep;
+    let UpkeepSetup { erasures, owner, config, backups, notifications } = upkeep;
     let views = &engine.views;
     let configured = config.clone();
     let learning: LearningConfigNow = Arc::new(move || configured.borrow().learning);
@@ -237,10 +247,13 @@ fn spawn_tasks(
             config.clone(),
         )),
         Arc::new(BackupHandler::new(Arc::clone(&ports.backups), backups.reader())),
+        Arc::new(notifications.handler()),
         Arc::new(ReflectionHandler::new(&engine.conversations, memories.clone(), Arc::clone(&learning))),
     ];
+    let changes = starter.tapes.attention_changes();
     let spawned = spawn_with_queue(background, queue_ports, handlers, starter, facts);
     let queue = &spawned.queue;
+    background.spawn(notifications.planner(queue.clone(), changes));
     let maintain = Arc::clone(&ports.maintain);
     let clock = Arc::clone(&ports.clock);
     background.spawn(JournalCareTimer::new(maintain, Arc::clone(&clock), queue.clone(), config.clone()));

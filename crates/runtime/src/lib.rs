@@ -31,6 +31,7 @@ pub mod approvals;
 
 mod recovery;
 
+mod notifications;
 mod scheduled_runs;
 
 pub mod config;

@@ -6,9 +6,9 @@ use palyra_admin::AdminPorts;
 use palyra_journal_core::families::{runs, sessions};
 use palyra_journal_core::family::{QueryFamilies, ReadFamilies};
 use palyra_ports::{
-    Clock, ComponentStore, Entropy, EraseJournal, KeptFiles, MaintainJournal, MakeBackups, ProjectFiles,
-    ProveJournal, ReadError, ReadTape, Recorder, Redactor, RestoreFiles, SearchMemories, SecretStore,
-    SkillFolders, ToolRuntime, Workspaces,
+    Clock, ComponentStore, DeliverMessages, Entropy, EraseJournal, KeptFiles, MaintainJournal, MakeBackups,
+    ProjectFiles, ProveJournal, ReadError, ReadTape, Recorder, Redactor, RestoreFiles, SearchMemories,
+    SecretStore, SkillFolders, ToolRuntime, Workspaces,
 };
 use palyra_types::run::RunRecord;
 use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
@@ -32,6 +32,8 @@ pub struct RuntimePorts {
     pub proofs: Arc<dyn ProveJournal>,
     /// Makes backups.
     pub backups: Arc<dyn MakeBackups>,
+    /// Sends messages to the operator's targets.
+    pub notify: Arc<dyn DeliverMessages>,
     /// Erases content.
     pub erasures: Arc<dyn EraseJournal>,
     /// Runs tools.

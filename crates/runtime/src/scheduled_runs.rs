@@ -62,7 +62,7 @@ pub(crate) fn spawn_with_queue(
 pub(crate) struct ScheduledRunStarter {
     pub(crate) engine: Arc<Engine>,
     pub(crate) sessions: SessionsHandle,
-    tapes: TapeHandle,
+    pub(crate) tapes: TapeHandle,
 }
 
 impl ScheduledRunStarter {

@@ -121,6 +121,7 @@ fn ports(
         maintain: Arc::new(journal.memory().clone()),
         proofs: Arc::new(journal.memory().clone()),
         backups: Arc::new(palyra_ports::NoBackups),
+        notify: Arc::new(palyra_ports::NoTargets),
         erasures: Arc::new(journal.clone()),
         tools: Arc::new(SimTools::new(Arc::clone(world))),
         restore: Arc::new(NothingToRestore),

@@ -9,6 +9,7 @@ mod jobs;
 mod learning;
 mod memories;
 mod runs;
+pub mod deliveries;
 pub mod queued_tasks;
 pub mod schedules;
 mod sessions;
@@ -79,6 +80,8 @@ pub struct FamilyOracle {
     pub candidates: Vec<CandidateRecord>,
     /// Budgets and their accounts.
     pub budgets: budgets::BudgetOracle,
+    /// Messages of the outbox.
+    pub deliveries: deliveries::DeliveryOracle,
     /// Tasks of the background queue.
     pub queued_tasks: queued_tasks::QueuedTaskOracle,
     /// Schedules, their occurrences and their pauses.
@@ -149,6 +152,7 @@ impl FamilyOracle {
             JournalEvent::Learning(event) => learning::fold(&mut self.candidates, entry, event),
             JournalEvent::Budget(event) => self.budgets.fold(entry, event),
             JournalEvent::Task(_) => self.queued_tasks.fold(entry),
+            JournalEvent::Delivery(_) => self.deliveries.fold(entry),
             JournalEvent::Schedule(_) => self.schedules.fold(entry),
             JournalEvent::Incident(event) => self.incidents.fold(entry, event),
             JournalEvent::Session(SessionEvent::Reset { session }) => {

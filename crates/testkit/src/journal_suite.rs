@@ -17,6 +17,7 @@ pub mod attachments;
 pub mod bookmarks;
 pub mod budgets;
 pub mod incidents;
+pub mod deliveries;
 pub mod queued_tasks;
 pub mod schedules;
 pub mod compactions;
@@ -91,6 +92,8 @@ macro_rules! journal_conformance_tests {
             memories: an_item_is_erased_with_the_run_that_it_came_from,
             budgets: a_budget_is_in_force_until_it_is_removed,
             budgets: an_account_is_folded_from_its_entries,
+            deliveries: a_message_is_folded_from_its_entries,
+            deliveries: messages_are_found_by_stage_and_time,
             queued_tasks: a_task_is_folded_from_its_entries,
             queued_tasks: tasks_are_found_by_what_they_wait_for,
             schedules: a_schedule_is_folded_from_its_entries,

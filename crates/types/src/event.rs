@@ -38,6 +38,7 @@ pub use tool::{
 
 use crate::budget::BudgetEvent;
 use crate::component::ComponentEvent;
+use crate::delivery::DeliveryEvent;
 use crate::incident::IncidentEvent;
 use crate::job::JobEvent;
 use crate::learning::LearningEvent;
@@ -82,6 +83,8 @@ pub enum JournalEvent {
     Schedule(ScheduleEvent),
     /// Something happened to an incident of self-healing, or to the mode of a domain.
     Incident(IncidentEvent),
+    /// Something happened to a message of the outbox; whose it is, is in the envelope.
+    Delivery(DeliveryEvent),
     /// An entry of a run's tape.
     Tape(TapeEvent),
     /// A kind that this version does not know.
@@ -148,5 +151,5 @@ groups!(JournalEvent: Log(LogEvent), Access(AccessEvent), Agent(AgentEvent), Ses
 groups!(JournalEvent: Effect(EffectEvent), Policy(PolicyEvent), Skill(SkillEvent), Component(ComponentEvent));
 groups!(JournalEvent: Job(JobEvent), Vault(VaultEvent), Memory(MemoryEvent), Budget(BudgetEvent));
 groups!(JournalEvent: Task(TaskEvent), Schedule(ScheduleEvent), Incident(IncidentEvent), Tape(TapeEvent));
-groups!(JournalEvent: Learning(LearningEvent));
+groups!(JournalEvent: Learning(LearningEvent), Delivery(DeliveryEvent));
 groups!(TapeEvent: Run(RunEvent), Model(ModelEvent), Tool(ToolEvent), Approval(ApprovalEvent));

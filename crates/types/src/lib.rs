@@ -48,6 +48,7 @@ pub mod project_file;
 pub mod recall;
 pub mod incident;
 pub mod queued_task;
+pub mod delivery;
 pub mod run;
 pub mod schedule;
 pub mod session;

@@ -385,6 +385,42 @@ pub const SETTINGS: &[SettingSpec] = &[
         "Which of the default model and its fallbacks a run asks first that names no model: as configured, the cheapest by \
          prices.file, or the one that lately began to answer first (docs/model-failures.md).",
     ),
+    setting(
+        "notify.command",
+        SettingType::List { items_max: 64 },
+        UnsetValue::EmptyList,
+        "A program with its arguments that gets each notification as one line of JSON on its input, such as \
+         [\"/usr/local/bin/tell-me\"]; empty: none (docs/notifications.md).",
+    ),
+    setting(
+        "notify.desktop",
+        SettingType::Bool,
+        UnsetValue::Bool(false),
+        "Whether notifications are shown on the desktop of the user who runs the daemon, by notify-send.",
+    ),
+    text(
+        "notify.quiet_from",
+        "",
+        "When quiet hours begin, such as 22:00: until they are over, only critical things are sent, and the rest as one count \
+         after that; empty: there are none.",
+    ),
+    text("notify.quiet_until", "", "When quiet hours are over, such as 07:00."),
+    text(
+        "notify.time_zone",
+        "",
+        "The time zone of quiet hours, a name of the IANA database such as Europe/Prague; empty: that of the machine.",
+    ),
+    text(
+        "notify.webhook_secret",
+        "",
+        "Where the secret is that webhooks are signed with: env:NAME, file:PATH or vault:NAME; base64 of 24 to 64 bytes with \
+         whsec_ before them.",
+    ),
+    text(
+        "notify.webhook_url",
+        "",
+        "The URL to which each notification is posted, signed as Standard Webhooks says; empty: none.",
+    ),
     tools(
         "policy.always_allow",
         "Tools whose calls run without asking where policy would ask, unless the call is critical.",

@@ -10,11 +10,12 @@ use super::field::{ReadResult, UnreadableEvent};
 use super::{
     access_entries as access, approval_entries as approval, budget_entries as budget,
     client_tool_entries as client_tool, compaction_entries as compaction, component_entries as component,
-    effect_entries as effect, incident_entries as incident, job_entries as job, learning_entries as learning,
-    log_entries as log, memory_entries as memory, model_entries as model, policy_entries as policy,
-    project_entries as project, proof_entries as proof, reference_entries as reference, run_entries as run,
-    schedule_entries as schedule, session_entries as session, skill_entries as skill, task_entries as task,
-    tool_entries as tool, vault_entries as vault,
+    delivery_entries as delivery, effect_entries as effect, incident_entries as incident, job_entries as job,
+    learning_entries as learning, log_entries as log, memory_entries as memory, model_entries as model,
+    policy_entries as policy, project_entries as project, proof_entries as proof,
+    reference_entries as reference, run_entries as run, schedule_entries as schedule,
+    session_entries as session, skill_entries as skill, task_entries as task, tool_entries as tool,
+    vault_entries as vault,
 };
 
 /// Each row: the kind, and how its stored bytes are read. There is no row for all others.
@@ -134,6 +135,9 @@ decoders! {
         IncidentRemedyEnded => incident::decode_remedy_ended(facts),
         IncidentResolved => incident::decode_resolved(facts),
         HealingModeSet => incident::decode_mode_set(facts),
+        DeliveryPlanned => delivery::decode_planned(facts, payload),
+        DeliveryAttemptBegun => delivery::decode_begun(facts),
+        DeliveryAttemptEnded => delivery::decode_ended(facts, payload),
     }
     tape {
         RunStarted => run::decode_started(facts, payload),

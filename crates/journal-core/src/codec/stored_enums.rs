@@ -7,6 +7,7 @@ use palyra_types::budget::{
 };
 use palyra_types::compaction::{CompactionCause, SummaryAuthor, SummaryRefusal};
 use palyra_types::context_reference::{ReferenceError, ReferenceKind};
+use palyra_types::delivery::{DeliveryEnd, DeliveryTargetKind};
 use palyra_types::effect::{EffectResolution, OutputRest};
 use palyra_types::event::{
     ContextSource, DropReason, HeldCause, LoopGuard, NextAttempt, PassOverCause, RoutingReason,
@@ -153,7 +154,9 @@ stored_enum!(Isolation, Isolation,
     DescriptorRelative ConfinedWithoutNamespaces ConfinedUncounted Confined IsolatedUncounted Isolated
     Component);
 stored_enum!(TaskKind, TaskKind,
-    Compaction Reflection SessionCleanup JournalCare Backup ScheduledRun OutboxSend);
+    Compaction Reflection SessionCleanup JournalCare Backup ScheduledRun OutboxSend Notify);
+stored_enum!(DeliveryTargetKind, DeliveryTargetKind, Command Webhook Desktop);
+stored_enum!(DeliveryEnd, DeliveryEnd, Sent Failed Unknown GivenUp);
 stored_enum!(AttemptEnd, TaskAttemptEnd,
     Completed Stopped Failed InDoubt Panicked NoHeartbeat ProcessEnded);
 stored_enum!(OverlapRule, ScheduleOverlapRule, Forbid Queue Replace);

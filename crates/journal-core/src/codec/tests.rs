@@ -6,6 +6,7 @@ mod client_tools;
 mod incidents;
 mod references;
 mod schedules;
+mod deliveries;
 mod tasks;
 mod content;
 
@@ -138,8 +139,15 @@ fn one_of_each_kind() -> Vec<(EventKind, &'static str, JournalEvent)> {
     events.extend(skill_events().into_iter().chain(component_events()));
     events.extend([policy_events(), job_events()].concat());
     events.extend(
-        [vault_events(), memory_events(), learning_events(), budgets::budget_events(), tasks::task_events()]
-            .concat(),
+        [
+            vault_events(),
+            memory_events(),
+            learning_events(),
+            budgets::budget_events(),
+            tasks::task_events(),
+            deliveries::delivery_events(),
+        ]
+        .concat(),
     );
     events.extend(schedules::schedule_events());
     events.extend(incidents::incident_events());

@@ -13,6 +13,7 @@ use palyra_journal_core::families::budgets::BudgetFamily;
 use palyra_journal_core::families::compactions::CompactionFamily;
 use palyra_journal_core::families::components::ComponentFamily;
 use palyra_journal_core::families::deleted_responses::DeletedResponseFamily;
+use palyra_journal_core::families::deliveries::{DeliveryFamily, DeliveryQuery};
 use palyra_journal_core::families::effects::EffectFamily;
 use palyra_journal_core::families::epochs::{EpochFamily, EpochRow};
 use palyra_journal_core::families::healing_modes::HealingModeFamily;
@@ -38,7 +39,7 @@ use palyra_journal_core::families::tokens::TokenFamily;
 use palyra_journal_core::families::undos::{UndoFamily, UndoStage};
 use palyra_journal_core::families::{
     FAMILIES, FamilySet, agents, approvals, bookmarks, budget_accounts, budgets, compactions, components,
-    deleted_responses, effects, epochs, healing_modes, incidents, input_keys, kinds_seen,
+    deleted_responses, deliveries, effects, epochs, healing_modes, incidents, input_keys, kinds_seen,
     learning_candidates, memories, postures, principals, project_rules, queued_tasks, resets, runs,
     schedule_occurrences, schedule_pauses, schedules, sessions, shadows, skills, stored_grants, tokens,
     undos,
@@ -72,6 +73,10 @@ use palyra_types::budget::{
 };
 use palyra_types::compaction::OrchestratorCompactionArtifactRecord;
 use palyra_types::component::ComponentEvent;
+use palyra_types::delivery::{
+    DeliveryAttemptEnded, DeliveryEnd, DeliveryEvent, DeliveryKey, DeliveryPlanned, DeliveryRecord,
+    DeliveryTargetKind,
+};
 use palyra_types::effect::{EffectRecord, EffectState, UndoRequested};
 use palyra_types::event::kind::KindPlace;
 use palyra_types::event::{
@@ -165,6 +170,7 @@ fn answers(rows: &mut dyn RowStore, entries: &Entries) -> Result<Answers, StoreF
         ("learning_candidate", lines(learned_of(rows, &mut log)?, |one| one.proposed.text.expose().clone())),
         ("budget", lines(budgets::in_force(rows, &mut log)?, |one| one.set.name.expose().clone())),
         ("queued_task", tasks_of(rows, &mut log)?),
+        ("delivery", lines(deliveries_of(rows, &mut log)?, |one| one.explanation.expose().clone())),
         ("schedule", schedules_of(rows, &mut log)?),
         ("schedule_occurrence", occurrences_of(rows, &mut log)?),
         ("schedule_pause", lines(schedule_pauses::all(rows)?, |_| String::new())),
@@ -484,6 +490,10 @@ fn task_keys() -> impl Iterator<Item = TaskKey> {
     (0..TASK_KEYS).map(|key| TaskKey([key; 16]))
 }
 
+fn deliveries_of(rows: &mut dyn RowStore, log: &mut EntryLog<'_>) -> Result<Vec<DeliveryRecord>, StoreFault> {
+    deliveries::records(rows, log, &DeliveryQuery { limit: 500, ..DeliveryQuery::default() })
+}
+
 fn tasks_of(rows: &mut dyn RowStore, log: &mut EntryLog<'_>) -> Result<String, StoreFault> {
     let query = TaskQuery { limit: 500, ..TaskQuery::default() };
     let records = queued_tasks::records(rows, log, &query)?;
@@ -585,6 +595,7 @@ fn expected(entries: &Entries) -> Answers {
         ("learning_candidate", lines(expected_learned(&oracle), |one| one.proposed.text.expose().clone())),
         ("budget", lines(oracle.budgets.in_force.values(), |one| one.set.name.expose().clone())),
         ("queued_task", expected_tasks(&oracle)),
+        ("delivery", lines(oracle.deliveries.records(), |one| one.explanation.expose().clone())),
         ("schedule", expected_schedules(&oracle)),
         ("schedule_occurrence", expected_occurrences(&oracle)),
         ("schedule_pause", lines(oracle.schedules.pauses(), |_| String::new())),
@@ -612,6 +623,40 @@ fn folded(entry: &JournalEventRecord) -> FoldedEntry<'_> {
         run: entry.run,
         event: &entry.event,
     }
+}
+
+/// A message whose attempt has no end, and one that was given up; no random entry names them.
+fn messages_of_the_outbox() -> Vec<NewEntry> {
+    let (begun, given_up) = (DeliveryKey([0xEE; 16]), DeliveryKey([0xEF; 16]));
+    let planned = |key| {
+        DeliveryEvent::Planned(DeliveryPlanned {
+            key,
+            target_kind: DeliveryTargetKind::Command,
+            target: "command".into(),
+            body_bytes: 2,
+            body: "{}".into(),
+        })
+    };
+    let ended = DeliveryAttemptEnded {
+        key: given_up,
+        attempt: 1,
+        end: DeliveryEnd::GivenUp,
+        explanation: "the target was removed".into(),
+    };
+    let events = [
+        planned(begun),
+        DeliveryEvent::AttemptBegun { key: begun, attempt: 1 },
+        planned(given_up),
+        DeliveryEvent::AttemptEnded(ended),
+    ];
+    let entry = |event: DeliveryEvent| NewEntry {
+        time: Timestamp(7),
+        principal: samples::principal(0),
+        session: None,
+        run: None,
+        event: event.into(),
+    };
+    events.map(entry).into()
 }
 
 /// Folds every family as it should be.
@@ -1041,6 +1086,7 @@ async fn random_log() -> (Vec<JournalEventRecord>, Answers) {
     journal.append(samples::append(restored_session())).await.unwrap();
     journal.append(samples::append(dropped_task())).await.unwrap();
     journal.append(samples::append(urgent_task())).await.unwrap();
+    journal.append(samples::append(messages_of_the_outbox())).await.unwrap();
     journal.append(samples::append(removed_schedule())).await.unwrap();
     journal.append(samples::append(agent_saved_after_its_archive())).await.unwrap();
     journal.append(samples::append(agent_archived_twice())).await.unwrap();
@@ -1369,6 +1415,18 @@ fn faults_of_schedules() -> Vec<Fault> {
         fault!(ScheduleOccurrenceFamily, "an occurrence never ends", |rows, entry| match entry.event {
             JournalEvent::Schedule(ScheduleEvent::OccurrenceFinished(_)) => Ok(()),
             _ => ScheduleOccurrenceFamily::fold(rows, entry),
+        }),
+        fault!(DeliveryFamily, "an attempt is not recorded", |rows, entry| match entry.event {
+            JournalEvent::Delivery(DeliveryEvent::AttemptBegun { .. }) => Ok(()),
+            _ => DeliveryFamily::fold(rows, entry),
+        }),
+        fault!(DeliveryFamily, "a message that was given up stays open", |rows, entry| match entry.event {
+            JournalEvent::Delivery(DeliveryEvent::AttemptEnded(ended))
+                if ended.end == DeliveryEnd::GivenUp =>
+            {
+                Ok(())
+            }
+            _ => DeliveryFamily::fold(rows, entry),
         }),
         fault!(SchedulePauseFamily, "a pause has no end", |rows, entry| match entry.event {
             JournalEvent::Schedule(ScheduleEvent::ManyResumed { .. }) => Ok(()),

@@ -52,6 +52,7 @@ impl Records {
             | JournalEvent::Task(_)
             | JournalEvent::Schedule(_)
             | JournalEvent::Incident(_)
+            | JournalEvent::Delivery(_)
             | JournalEvent::Log(_)
             | JournalEvent::Effect(EffectEvent::UndoRequested(_) | EffectEvent::UndoFinished { .. })
             | JournalEvent::Unknown { .. } => {}

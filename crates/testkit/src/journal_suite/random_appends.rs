@@ -46,6 +46,7 @@ mod references;
 mod compactions;
 mod components;
 mod incidents;
+pub mod deliveries;
 pub mod queued_tasks;
 pub mod schedules;
 mod learning;
@@ -134,6 +135,7 @@ impl RandomAppends {
         learning::records(journal, &mut all).await;
         budgets::records(journal, &mut all).await;
         queued_tasks::records(journal, &mut all).await;
+        deliveries::records(journal, &mut all).await;
         schedules::records(journal, &mut all).await;
         incidents::records(journal, &mut all).await;
         compactions::records(journal, &self.sessions, &mut all).await;
@@ -171,7 +173,8 @@ impl RandomAppends {
     fn outside_sessions(&mut self) -> NewEntry {
         let token = TokenId::from_parts(1, self.below(4).into());
         let agent = AgentId::from_parts(1, self.below(4).into());
-        let event = match self.below(27) {
+        let event = match self.below(29) {
+            27 | 28 => JournalEvent::Delivery(self.delivery_event()),
             26 => JournalEvent::Learning(self.learning_event()),
             24 | 25 => JournalEvent::Incident(self.incident_event()),
             22 | 23 => JournalEvent::Schedule(self.schedule_event()),

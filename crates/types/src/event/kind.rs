@@ -9,6 +9,7 @@ use super::{
 };
 use crate::budget::{AccountEvent, BudgetEvent};
 use crate::component::ComponentEvent;
+use crate::delivery::DeliveryEvent;
 use crate::incident::IncidentEvent;
 use crate::job::JobEvent;
 use crate::learning::LearningEvent;
@@ -106,7 +107,7 @@ macro_rules! kinds {
             #[must_use]
             pub fn kind(&self) -> Option<EventKind> {
                 use JournalEvent::{
-                    Access, Agent, Budget, Component, Effect, Incident, Job, Learning, Log, Memory, Policy, Schedule,
+                    Access, Agent, Budget, Component, Delivery, Effect, Incident, Job, Learning, Log, Memory, Policy, Schedule,
                     Session, Skill,
                     Tape, Task, Unknown, Vault,
                 };
@@ -223,6 +224,9 @@ kinds! {
         IncidentRemedyEnded = 0x8162, "incident_remedy_ended": Incident(IncidentEvent::RemedyEnded { .. }),
         IncidentResolved = 0x8163, "incident_resolved": Incident(IncidentEvent::Resolved { .. }),
         HealingModeSet = 0x8164, "healing_mode_set": Incident(IncidentEvent::ModeSet { .. }),
+        DeliveryPlanned = 0x8170, "delivery_planned": Delivery(DeliveryEvent::Planned(_)),
+        DeliveryAttemptBegun = 0x8171, "delivery_attempt_begun": Delivery(DeliveryEvent::AttemptBegun { .. }),
+        DeliveryAttemptEnded = 0x8172, "delivery_attempt_ended": Delivery(DeliveryEvent::AttemptEnded(_)),
     }
     tape {
         RunStarted = 0x0040, "run_started": Run(RunEvent::Started { .. }),

@@ -11,9 +11,9 @@ use palyra_types::event::content::{ContentClass, ContentLeaf};
 use palyra_types::event::{AgentEvent, ApprovalEvent, JournalEvent, TapeEvent};
 
 use super::super::{decode, encode};
-use super::schedules::other_forms;
 use super::{
-    agent_profile, asking_kinds, grown_kinds, one_of_each_kind, outside_after_runs, place, stored_grant,
+    agent_profile, asking_kinds, grown_kinds, one_of_each_kind, outside_after_runs, place, schedules,
+    stored_grant,
 };
 
 /// Examples that reach each content field.
@@ -35,6 +35,7 @@ fn examples() -> Vec<JournalEvent> {
     let profile = AgentProfile { workspace_roots: vec![root], ..agent_profile() };
     let agent = palyra_types::AgentId::from_bytes([6; 16]);
     events.push(JournalEvent::Agent(AgentEvent::Saved { agent, profile }));
+    events.extend(schedules::every_form_of_times());
     events
 }
 
@@ -89,7 +90,7 @@ fn an_erased_event_is_what_its_facts_alone_say() {
 /// What `content.toml` has to say, made from the list of content fields.
 fn fields_document() -> String {
     let mut rows = BTreeMap::new();
-    for event in examples().into_iter().chain(other_forms()) {
+    for event in examples() {
         event.for_each_content(&mut |field, leaf| {
             let class = match field.class {
                 ContentClass::Prose => "prose",

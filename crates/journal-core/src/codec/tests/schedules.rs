@@ -48,13 +48,12 @@ pub(super) fn schedule_events() -> Vec<JournalEvent> {
     events.map(JournalEvent::from).into()
 }
 
-/// Returns schedules whose times and actions have other content than the ones of [`schedule_events`].
-pub(super) fn other_forms() -> Vec<JournalEvent> {
-    let cron = saved();
-    let local = SavedTimes::At { local: "2027-03-14T18:00".into(), zone: "Europe/Prague".into() };
-    let once = ScheduleSaved { times: local, ..saved() };
+/// Schedules with the content fields that one example of each kind does not have.
+pub(super) fn every_form_of_times() -> Vec<JournalEvent> {
+    let at = SavedTimes::At { local: "2026-05-01T08:00".into(), zone: "Europe/Prague".into() };
+    let once = ScheduleSaved { times: at, ..saved() };
     let events =
-        [ScheduleEvent::Created(once.clone()), ScheduleEvent::Edited(cron), ScheduleEvent::Edited(once)];
+        [ScheduleEvent::Created(once.clone()), ScheduleEvent::Edited(once), ScheduleEvent::Edited(saved())];
     events.map(JournalEvent::from).into()
 }
 

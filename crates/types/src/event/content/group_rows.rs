@@ -19,6 +19,7 @@ content_rows! {
             JournalEvent::Budget(event) => walk.budget_event(event),
             JournalEvent::Task(event) => walk.task_event(event),
             JournalEvent::Schedule(event) => walk.schedule_event(event),
+            JournalEvent::Delivery(event) => walk.delivery_event(event),
             JournalEvent::Tape(event) => walk.tape_event(event),
             // Entries of these groups have no payload.
             JournalEvent::Log(_)

@@ -1,0 +1,3 @@
+//! Deliveries to a real HTTP server, checked by another implementation of the signature.
+
+mod webhooks;
