@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use palyra_delivery::{Deliverer, SecretSource, TargetAddresses};
+use palyra_delivery::{MessageDeliverer, SecretSource, TargetAddresses};
 use palyra_notify::WebhookSecret;
 use palyra_ports::{FetchHttp, SecretReader, SecretStore};
 use palyra_providers::{KeyReference, secret_host};
@@ -23,17 +23,18 @@ pub(crate) struct DeliveryAccess {
 
 impl DeliveryAccess {
     /// Returns what sends notifications as the configuration in force says.
-    pub(crate) fn into_deliverer(self) -> Deliverer {
+    pub(crate) fn into_deliverer(self) -> MessageDeliverer {
         let Self { config, environment, vault, fetch } = self;
         let secret: SecretSource = {
-            let (config, environment) = (config.clone(), Arc::clone(&environment));
+            let config = config.clone();
+            let environment = Arc::clone(&environment);
             Arc::new(move |addresses| {
                 let reference = config.borrow().webhook_secret().to_owned();
                 webhook_secret(&reference, addresses, &environment, &*vault)
             })
         };
         let addresses = Arc::new(move || config.borrow().notify_addresses());
-        Deliverer { addresses, secret, fetch, clock: Arc::new(SystemClock), environment }
+        MessageDeliverer { addresses, secret, fetch, clock: Arc::new(SystemClock), environment }
     }
 }
 

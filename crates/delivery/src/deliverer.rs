@@ -11,6 +11,7 @@ use palyra_ports::{Clock, DeliverError, DeliverMessages, FetchHttp, OutboundMess
 use palyra_types::delivery::DeliveryTargetKind;
 
 use crate::desktop;
+use crate::not_sent::not_sent;
 use crate::program::ProgramRun;
 use crate::webhook::WebhookRequest;
 
@@ -32,7 +33,7 @@ pub struct TargetAddresses {
 pub type SecretSource = Arc<dyn Fn(&TargetAddresses) -> Result<WebhookSecret, String> + Send + Sync>;
 
 /// Sends messages to the targets of the configuration in force.
-pub struct Deliverer {
+pub struct MessageDeliverer {
     /// Returns where messages go.
     pub addresses: Arc<dyn Fn() -> TargetAddresses + Send + Sync>,
     /// Returns the secret of the webhook.
@@ -45,7 +46,7 @@ pub struct Deliverer {
     pub environment: Arc<BTreeMap<String, String>>,
 }
 
-impl DeliverMessages for Deliverer {
+impl DeliverMessages for MessageDeliverer {
     fn deliver(&self, message: OutboundMessage) -> BoxFuture<'static, Result<(), DeliverError>> {
         let addresses = (self.addresses)();
         match message.target.kind {
@@ -59,7 +60,8 @@ impl DeliverMessages for Deliverer {
                 async move { run?.feed(String::new()).await }.boxed()
             }
             DeliveryTargetKind::Webhook if !addresses.webhook_url.is_empty() => {
-                let (secret, clock) = (Arc::clone(&self.secret), Arc::clone(&self.clock));
+                let secret = Arc::clone(&self.secret);
+                let clock = Arc::clone(&self.clock);
                 let fetch = self.fetch.clone();
                 async move {
                     let why = "outgoing requests are switched off; set `egress.enabled = true`".to_owned();
@@ -79,8 +81,4 @@ impl DeliverMessages for Deliverer {
             }
         }
     }
-}
-
-pub(crate) fn not_sent(why: &str) -> DeliverError {
-    DeliverError::NotSent { why: why.to_owned() }
 }

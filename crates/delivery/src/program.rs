@@ -14,7 +14,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, Command};
 
-use crate::deliverer::not_sent;
+use crate::not_sent::not_sent;
 
 /// Bytes of what a program prints as errors that an explanation has.
 const ERROR_BYTES_MAX: usize = 300;
@@ -99,7 +99,8 @@ impl ProgramRun {
 
 /// Writes the input, reads the beginning of what is printed as errors, and waits for the end.
 async fn talk(child: &mut Child, input: String) -> std::io::Result<(ExitStatus, String)> {
-    let (stdin, stderr) = (child.stdin.take(), child.stderr.take());
+    let stdin = child.stdin.take();
+    let stderr = child.stderr.take();
     let write = async {
         if let Some(mut stdin) = stdin {
             // A program that does not read its input may have sent a message all the same: its exit code says so.
@@ -133,7 +134,8 @@ async fn talk(child: &mut Child, input: String) -> std::io::Result<(ExitStatus, 
 
 /// Reads all there is and keeps the beginning of it.
 async fn beginning(mut from: impl AsyncRead + Unpin) -> Vec<u8> {
-    let (mut kept, mut buffer) = (Vec::new(), [0; 4096]);
+    let mut kept = Vec::new();
+    let mut buffer = [0; 4096];
     while let Ok(read) = from.read(&mut buffer).await {
         if read == 0 {
             break;

@@ -28,7 +28,8 @@ impl WebhookRequest {
         fetch: &dyn FetchHttp,
         message: OutboundMessage,
     ) -> Result<(), DeliverError> {
-        let (id, seconds) = (message.key.message_id(), self.time.unix_ms() / 1_000);
+        let id = message.key.message_id();
+        let seconds = self.time.unix_ms() / 1_000;
         let signature = self.secret.sign(&id, seconds, message.body.expose());
         let header = |name: &str, value: String| (name.to_owned(), Content::new(value));
         let request = FetchRequest {

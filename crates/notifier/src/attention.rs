@@ -1,6 +1,6 @@
 //! What waits for the owner of the daemon, without any words about it.
 //!
-//! Invariant: nothing that is read here is content, but for the names of agents.
+//! Invariant: of all content only the names of agents are read here.
 
 use std::collections::BTreeMap;
 

@@ -45,7 +45,8 @@ pub async fn delivery_check(parts: &NotifierParts) -> Result<DeliveryCheck, Read
 #[must_use]
 pub fn doctor_check(parts: NotifierParts, settings: SettingsReader) -> JournalCheck {
     Arc::new(move || {
-        let (parts, targets) = (parts.clone(), settings().targets.len());
+        let parts = parts.clone();
+        let targets = settings().targets.len();
         async move {
             let found = if targets == 0 { None } else { delivery_check(&parts).await.ok() };
             found.map(|found| health_check(targets, &found))
@@ -71,24 +72,24 @@ fn health_check(targets: usize, found: &DeliveryCheck) -> HealthCheck {
 /// Judges messages, the latest planned one first. A failure that was followed by a message which arrived at the same target is
 /// counted, and is not the latest one.
 fn check_of(found: &[DeliveryRecord]) -> DeliveryCheck {
-    let is_failing = |one: &&DeliveryRecord| match one.stage {
-        DeliveryStage::Failed | DeliveryStage::Unknown | DeliveryStage::GivenUp => true,
-        DeliveryStage::Planned | DeliveryStage::Sending | DeliveryStage::Sent => false,
-    };
-    let latest = found.iter().find(is_failing).filter(|failed| {
-        let arrived = |one: &&DeliveryRecord| {
-            one.stage == DeliveryStage::Sent
-                && one.target_kind == failed.target_kind
-                && one.planned > failed.planned
-        };
-        !found.iter().any(|one| arrived(&one))
-    });
+    let latest = found.iter().find(|one| is_failing(one));
+    let latest = latest.filter(|failed| !found.iter().any(|one| arrived_after(one, failed)));
     DeliveryCheck {
         sent: found.iter().filter(|one| one.stage == DeliveryStage::Sent).count(),
-        failing: found.iter().filter(is_failing).count(),
+        failing: found.iter().filter(|one| is_failing(one)).count(),
         latest: latest.map(|one| {
-            let (kind, stage) = (one.target_kind.as_str(), one.stage.as_str());
-            format!("{kind}: {stage}: {}", one.explanation.expose())
+            format!("{}: {}: {}", one.target_kind.as_str(), one.stage.as_str(), one.explanation.expose())
         }),
     }
+}
+
+fn is_failing(one: &DeliveryRecord) -> bool {
+    match one.stage {
+        DeliveryStage::Failed | DeliveryStage::Unknown | DeliveryStage::GivenUp => true,
+        DeliveryStage::Planned | DeliveryStage::Sending | DeliveryStage::Sent => false,
+    }
+}
+
+fn arrived_after(one: &DeliveryRecord, failed: &DeliveryRecord) -> bool {
+    one.stage == DeliveryStage::Sent && one.target_kind == failed.target_kind && one.planned > failed.planned
 }

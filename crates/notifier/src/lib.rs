@@ -1,8 +1,8 @@
 //! Notifications at work: reads what waits for a person, records messages in the outbox, and sends them as tasks of the
 //! background queue.
 //!
-//! Owns the writer of the outbox's entries. What is sent, and when, is decided by the crate `notify`; how it is sent is the
-//! adapter's behind [`DeliverMessages`](palyra_ports::DeliverMessages).
+//! Owns the writer of the outbox's entries. The crate `notify` decides when which message is sent; the adapter
+//! behind [`DeliverMessages`](palyra_ports::DeliverMessages) sends it.
 //!
 //! Invariant: a message is recorded before it is sent, and an attempt before it begins; so a process that ends in between
 //! leaves a message that is sent later, or one whose outcome is unknown, and never one that is lost. Begin at

@@ -62,14 +62,19 @@ fn checked(parts: &NotifierParts, text: String) -> Result<Redacted<String>, Plan
 }
 
 /// Puts the task that sends a message into the queue, unless it is there.
-pub(crate) async fn enqueue(queue: &BackgroundQueue, key: DeliveryKey, seq: Seq) -> Result<(), QueueError> {
+pub(crate) async fn enqueue(
+    parts: &NotifierParts,
+    queue: &BackgroundQueue,
+    key: DeliveryKey,
+    seq: Seq,
+) -> Result<(), QueueError> {
     let task = NewTask {
         kind: TaskKind::Notify,
         principal: PrincipalId::NIL,
         session: None,
         key: Some(TaskKey(key.0)),
         due: None,
-        payload: Redacted::cleaned(seq.0.to_string()),
+        payload: parts.redactor.redact(Content::new(seq.0.to_string())).text,
     };
     queue.enqueue(task).await.map(drop)
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use palyra_journal_core::family::ReadFamilies;
 use palyra_notify::{ConsoleOrigin, InvalidQuietHours, QuietHours, TargetName};
-use palyra_ports::{Clock, DeliverMessages, DeliverySettings, DeliveryTarget, Entropy, Recorder, Redactor};
+use palyra_ports::{Clock, DeliverMessages, DeliverySettings, DeliveryTarget, Recorder, Redactor};
 use palyra_types::PrincipalId;
 use tokio::sync::watch;
 
@@ -19,8 +19,6 @@ pub struct NotifierParts {
     pub redactor: Arc<dyn Redactor>,
     /// Tells the time.
     pub clock: Arc<dyn Clock>,
-    /// Gives randomness.
-    pub entropy: Arc<dyn Entropy>,
     /// Sends messages.
     pub deliver: Arc<dyn DeliverMessages>,
     /// Whose targets they are.

@@ -12,7 +12,7 @@ use palyra_background::queue::BackgroundQueue;
 use palyra_background::{BackgroundTask, NextTick, TickFailure};
 use palyra_journal_core::families::deliveries::{self, DeliveryQuery};
 use palyra_journal_core::family::{LogView, QueryFamilies, RowStore, StoreFault};
-use palyra_notify::{Candidate, NotifyPlan, RecentMessages, TargetName, candidates, plan};
+use palyra_notify::{MessageCandidate, NotifyPlan, RecentMessages, TargetName, candidates, plan};
 use palyra_ports::DeliverySettings;
 use palyra_ports::read_records::RECORD_PAGE_ROWS_MAX;
 use palyra_types::delivery::{DeliveryKey, DeliveryStage};
@@ -90,9 +90,13 @@ impl<T: Send + Sync + 'static> NotifyPlanner<T> {
         Ok(plan(found, &known, &recent, now))
     }
 
-    async fn send(&mut self, settings: &DeliverySettings, due: Vec<Candidate>) -> Result<(), TickFailure> {
+    async fn send(
+        &mut self,
+        settings: &DeliverySettings,
+        due: Vec<MessageCandidate>,
+    ) -> Result<(), TickFailure> {
         let origin = console_origin(settings);
-        let message = |candidate: Candidate| NewMessage {
+        let message = |candidate: MessageCandidate| NewMessage {
             key: candidate.key,
             target: candidate.target,
             body: candidate.message.body(&origin),
@@ -102,7 +106,7 @@ impl<T: Send + Sync + 'static> NotifyPlanner<T> {
         let messages = due.into_iter().map(message).collect();
         let planned = outbox::record_planned(&self.parts, messages).await.map_err(TickFailure::new)?;
         for (key, seq) in planned {
-            outbox::enqueue(&self.queue, key, seq).await.map_err(not_enqueued)?;
+            outbox::enqueue(&self.parts, &self.queue, key, seq).await.map_err(not_enqueued)?;
         }
         self.has_tasks = true;
         Ok(())
@@ -119,7 +123,7 @@ impl<T: Send + Sync + 'static> NotifyPlanner<T> {
         });
         let open: Vec<(DeliveryKey, Seq)> = read.await.map_err(TickFailure::new)?;
         for (key, seq) in open {
-            outbox::enqueue(&self.queue, key, seq).await.map_err(not_enqueued)?;
+            outbox::enqueue(&self.parts, &self.queue, key, seq).await.map_err(not_enqueued)?;
         }
         self.has_tasks = true;
         Ok(())
@@ -130,7 +134,10 @@ fn not_enqueued(error: palyra_background::queue::QueueError) -> TickFailure {
     TickFailure::new(format_args!("a notification is not in the queue: {error}"))
 }
 
-fn known_keys(rows: &mut dyn RowStore, found: &[Candidate]) -> Result<BTreeSet<DeliveryKey>, StoreFault> {
+fn known_keys(
+    rows: &mut dyn RowStore,
+    found: &[MessageCandidate],
+) -> Result<BTreeSet<DeliveryKey>, StoreFault> {
     let mut known = BTreeSet::new();
     for candidate in found {
         if deliveries::delivery(rows, candidate.key)?.is_some() {
@@ -165,7 +172,8 @@ impl<T: Send + Sync + 'static> BackgroundTask for NotifyPlanner<T> {
     }
 
     fn signal(&self) -> BoxFuture<'static, ()> {
-        let (mut config, mut attention) = (self.settings.config.clone(), self.attention.clone());
+        let mut config = self.settings.config.clone();
+        let mut attention = self.attention.clone();
         async move {
             let changed = async {
                 tokio::select! {

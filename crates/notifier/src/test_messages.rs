@@ -2,7 +2,7 @@
 
 use futures::future::join_all;
 use palyra_notify::{NotifyMessage, test_message_key};
-use palyra_ports::{DeliverError, DeliverySettings, OutboundMessage};
+use palyra_ports::{DeliverError, DeliverySettings, Entropy, OutboundMessage};
 use palyra_types::Content;
 use palyra_types::delivery::{DeliveryKey, DeliveryTargetKind};
 
@@ -23,15 +23,20 @@ pub struct TestedTarget {
 
 /// Sends a test message to each target, once and at once, and waits for what comes of it. Test messages are not recorded: a
 /// person waits for the answer, and nothing is lost when the daemon ends in between.
-pub async fn send_test_messages(parts: &NotifierParts, settings: &DeliverySettings) -> Vec<TestedTarget> {
+pub async fn send_test_messages(
+    parts: &NotifierParts,
+    settings: &DeliverySettings,
+    entropy: &dyn Entropy,
+) -> Vec<TestedTarget> {
     let body = NotifyMessage::Test { at: parts.clock.wall() }.body(&console_origin(settings));
     let tests = settings.targets.iter().map(|target| {
         let mut random = [0; 16];
-        parts.entropy.fill(&mut random);
+        entropy.fill(&mut random);
         let key = test_message_key(&target_name(target), random);
         let body = Content::new(body.clone());
         let sent = parts.deliver.deliver(OutboundMessage { key, target: target.clone(), body });
-        let (kind, name) = (target.kind, target.name.clone());
+        let kind = target.kind;
+        let name = target.name.clone();
         async move { TestedTarget { kind, name, key, result: sent.await } }
     });
     join_all(tests).await

@@ -4,6 +4,7 @@ mod rig;
 
 use palyra_background::queue::PersonAct;
 use palyra_ports::{DeliverError, DeliverySettings, MaintainJournal};
+use palyra_testkit::FixedEntropy;
 use palyra_testkit::journal_suite::approval_entries::resolved;
 use palyra_types::Seq;
 use palyra_types::access::ActorIdentity;
@@ -204,7 +205,7 @@ async fn a_target_that_was_removed_is_given_up() {
 async fn a_test_message_says_what_came_of_it_and_is_not_recorded() {
     let rig = Rig::start(to(&[Command, Webhook]));
     rig.world.lock().answers.push_back(not_sent());
-    let tested = send_test_messages(&rig.parts, &to(&[Command, Webhook])).await;
+    let tested = send_test_messages(&rig.parts, &to(&[Command, Webhook]), &FixedEntropy::new(3)).await;
     let results: Vec<_> = tested.iter().map(|one| (one.kind, one.result.is_ok())).collect();
     assert_eq!(results, [(Command, false), (Webhook, true)]);
     assert!(rig.messages().await.is_empty());

@@ -4,25 +4,17 @@
 use std::collections::BTreeMap;
 
 use palyra_types::Timestamp;
-use palyra_types::delivery::{DeliveryKey, DeliveryTargetKind};
+use palyra_types::delivery::DeliveryKey;
 
 use crate::attention_item::AttentionItem;
 use crate::message::NotifyMessage;
 use crate::message_key::{count_key, item_key};
 use crate::quiet_hours::QuietHours;
-
-/// A target by its kind and its name.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct TargetName {
-    /// What sort of thing it is.
-    pub kind: DeliveryTargetKind,
-    /// Its name.
-    pub name: String,
-}
+use crate::target_name::TargetName;
 
 /// A message that is to be planned, unless it was before.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Candidate {
+pub struct MessageCandidate {
     /// Its idempotency id.
     pub key: DeliveryKey,
     /// Where it goes.
@@ -40,7 +32,7 @@ pub fn candidates(
     targets: &[TargetName],
     quiet: Option<&QuietHours>,
     items: &[AttentionItem],
-) -> Vec<Candidate> {
+) -> Vec<MessageCandidate> {
     let mut alone = Vec::new();
     let mut counted: BTreeMap<Timestamp, usize> = BTreeMap::new();
     for item in items {
@@ -51,13 +43,13 @@ pub fn candidates(
         }
     }
     let of_target = |target: &TargetName| {
-        let alone = alone.iter().map(|item| Candidate {
+        let alone = alone.iter().map(|item| MessageCandidate {
             key: item_key(target, item.subject),
             target: target.clone(),
             message: NotifyMessage::Item((*item).clone()),
             due: item.since,
         });
-        let counts = counted.iter().map(|(end, items)| Candidate {
+        let counts = counted.iter().map(|(end, items)| MessageCandidate {
             key: count_key(target, *end),
             target: target.clone(),
             message: NotifyMessage::Count { items: *items, since: *end },

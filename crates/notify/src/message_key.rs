@@ -5,7 +5,7 @@ use palyra_types::delivery::DeliveryKey;
 use sha2::{Digest, Sha256};
 
 use crate::attention_item::AttentionSubject;
-use crate::candidates::TargetName;
+use crate::target_name::TargetName;
 
 const ITEM: &[u8] = b"palyra/notify/item/v1";
 const COUNT: &[u8] = b"palyra/notify/count/v1";

@@ -7,7 +7,8 @@ use std::time::Duration;
 use palyra_types::Timestamp;
 use palyra_types::delivery::DeliveryKey;
 
-use crate::candidates::{Candidate, TargetName};
+use crate::candidates::MessageCandidate;
+use crate::target_name::TargetName;
 
 /// Messages that a target gets within an hour, at most: a run that asks without end does not ring without end.
 pub const HOURLY_MESSAGES_MAX: usize = 30;
@@ -21,7 +22,7 @@ pub type RecentMessages = BTreeMap<TargetName, Vec<Timestamp>>;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct NotifyPlan {
     /// Messages to plan, in the order in which they are sent.
-    pub due: Vec<Candidate>,
+    pub due: Vec<MessageCandidate>,
     /// When to look again, if nothing happens before.
     pub next: Option<Timestamp>,
 }
@@ -30,7 +31,7 @@ pub struct NotifyPlan {
 /// than an hour ago do not matter.
 #[must_use]
 pub fn plan(
-    mut candidates: Vec<Candidate>,
+    mut candidates: Vec<MessageCandidate>,
     known: &BTreeSet<DeliveryKey>,
     recent: &RecentMessages,
     now: Timestamp,

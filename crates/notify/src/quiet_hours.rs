@@ -80,11 +80,14 @@ impl QuietHours {
 fn time(text: &str) -> Result<Time, InvalidQuietHours> {
     let invalid = || InvalidQuietHours::Time(text.to_owned());
     let (hour, minute) = text.split_once(':').ok_or_else(invalid)?;
-    let number = |digits: &str| {
-        let is_plain = digits.len() == 2 && digits.bytes().all(|digit| digit.is_ascii_digit());
-        is_plain.then(|| digits.parse::<i8>().ok()).flatten().ok_or_else(invalid)
-    };
-    Time::new(number(hour)?, number(minute)?, 0, 0).map_err(|_| invalid())
+    let hour = two_digits(hour).ok_or_else(invalid)?;
+    let minute = two_digits(minute).ok_or_else(invalid)?;
+    Time::new(hour, minute, 0, 0).map_err(|_| invalid())
+}
+
+fn two_digits(digits: &str) -> Option<i8> {
+    let is_plain = digits.len() == 2 && digits.bytes().all(|digit| digit.is_ascii_digit());
+    is_plain.then(|| digits.parse().ok()).flatten()
 }
 
 #[cfg(test)]

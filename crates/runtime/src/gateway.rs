@@ -25,7 +25,7 @@ use palyra_admin::upkeep::{
 };
 use palyra_admin::usage::UsageHandle;
 use palyra_admin::vault::VaultHandle;
-use palyra_admin::{AdminHandles, AdminViews, ErasureSubscriber, ShadowCounting};
+use palyra_admin::{AdminHandles, AdminPorts, AdminViews, ErasureSubscriber, ShadowCounting};
 use palyra_background::queue::{BackgroundQueue, QueuePorts, TaskHandler};
 use palyra_background::{BackgroundDriver, Drain, TickFailure};
 use palyra_conversation::{CompactionHandler, LearningConfigNow, ReflectionHandler};
@@ -127,14 +127,12 @@ pub async fn start_with_policy(
     let sessions = SessionsHandle::new(Arc::clone(&engine));
     let undoing = UndoService::new(Arc::clone(&engine));
     settle_earlier_work(&background, &engine, &sessions, &undoing).await?;
-    let backups = ScheduleSource::new(config.clone(), |config| config.backups.clone());
-    let notifications = NotificationSetup::new(&ports, owner, &config);
+    let configured = ConfiguredWork::new(&ports, owner, config);
     let tapes = TapeHandle::new(Arc::clone(&ports.tapes), Arc::clone(&ports.families), hub.clone());
     let starter = ScheduledRunStarter::new(&engine, &sessions, &tapes);
     let facts = DaemonFacts { access: access.clone(), agents: agents.clone() };
     let zones = Arc::clone(&engine.runs.ports.zones);
-    let memories =
-        MemoriesHandle::new(admin_ports.for_memory(), Arc::clone(&views.memories), Arc::clone(&zones));
+    let memories = memories(&admin_ports, &views, &zones);
     let policy = PolicyHandle::new(Arc::clone(&admin_ports), &views);
     let subscribers: Vec<Arc<dyn ErasureSubscriber>> = vec![
         Arc::new(sessions.clone()),
@@ -150,18 +148,12 @@ pub async fn start_with_policy(
     let exclusion = engine.conversations.ports().erasures.clone();
     let erasures =
         ErasureHandle::new(Arc::clone(&admin_ports), Arc::new(stopper.clone()), subscribers, exclusion);
-    let upkeep = UpkeepSetup {
-        erasures: erasures.clone(),
-        owner,
-        config,
-        backups: backups.clone(),
-        notifications: notifications.clone(),
-    };
+    let upkeep = UpkeepSetup { erasures: erasures.clone(), owner, configured: configured.clone() };
     let spawned = spawn_tasks(&background, &memories, starter, facts, upkeep);
     let healing = healing_parts(&engine, stopper, spawned.queue, access.clone());
     let health = HealthHandle::new(&admin_ports, &ports.proofs, &ports.models, &background, healing)
-        .with_backups(backups.reader())
-        .with_deliveries(notifications.doctor_check());
+        .with_backups(configured.backups.reader())
+        .with_deliveries(configured.notifications.doctor_check());
     let admin = AdminHandles {
         access,
         vault,
@@ -208,9 +200,27 @@ async fn settle_earlier_work(
 struct UpkeepSetup {
     erasures: ErasureHandle,
     owner: PrincipalId,
+    configured: ConfiguredWork,
+}
+
+/// Work whose times or targets the configuration gives.
+#[derive(Clone)]
+struct ConfiguredWork {
     config: watch::Receiver<Arc<GatewayRuntimeConfigSnapshot>>,
     backups: ScheduleSource<GatewayRuntimeConfigSnapshot>,
     notifications: NotificationSetup,
+}
+
+impl ConfiguredWork {
+    fn new(
+        ports: &RuntimePorts,
+        owner: PrincipalId,
+        config: watch::Receiver<Arc<GatewayRuntimeConfigSnapshot>>,
+    ) -> Self {
+        let backups = ScheduleSource::new(config.clone(), |config| config.backups.clone());
+        let notifications = NotificationSetup::new(ports, owner, &config);
+        Self { config, backups, notifications }
+    }
 }
 
 fn spawn_tasks(
@@ -230,7 +240,8 @@ fn spawn_tasks(
         clock: Arc::clone(&ports.clock),
         entropy: Arc::clone(&ports.entropy),
     };
-    let UpkeepSetup { erasures, owner, config, backups, notifications } = upkeep;
+    let UpkeepSetup { erasures, owner, configured } = upkeep;
+    let ConfiguredWork { config, backups, notifications } = configured;
     let views = &engine.views;
     let configured = config.clone();
     let learning: LearningConfigNow = Arc::new(move || configured.borrow().learning);
@@ -286,6 +297,10 @@ fn healing_parts(
 
 fn run_canceller(ports: &RuntimePorts, sessions: &SessionsHandle, tapes: &TapeHandle) -> RunCanceller {
     RunCanceller { sessions: sessions.clone(), tapes: tapes.clone(), clock: Arc::clone(&ports.clock) }
+}
+
+fn memories(ports: &AdminPorts, views: &AdminViews, zones: &ZoneOf) -> MemoriesHandle {
+    MemoriesHandle::new(ports.for_memory(), Arc::clone(&views.memories), Arc::clone(zones))
 }
 
 fn models(ports: &RuntimePorts, budgets: AuxiliaryBudgets) -> ModelsHandle {

@@ -29,7 +29,6 @@ impl NotificationSetup {
             families: Arc::clone(&ports.families),
             redactor: Arc::clone(&ports.redactor),
             clock: Arc::clone(&ports.clock),
-            entropy: Arc::clone(&ports.entropy),
             deliver: Arc::clone(&ports.notify),
             owner,
         };

@@ -43,7 +43,8 @@ pub(super) fn addresses(values: &ConfigLayer) -> TargetAddresses {
 }
 
 fn quiet_times(values: &ConfigLayer, machine_zone: &str) -> Option<QuietTimes> {
-    let (from, until) = (text(values, "notify.quiet_from"), text(values, "notify.quiet_until"));
+    let from = text(values, "notify.quiet_from");
+    let until = text(values, "notify.quiet_until");
     let zone = Some(text(values, "notify.time_zone")).filter(|zone| !zone.is_empty()).unwrap_or(machine_zone);
     let times = || QuietTimes { from: from.to_owned(), until: until.to_owned(), zone: zone.to_owned() };
     (!from.is_empty() && !until.is_empty()).then(times)

@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
-use palyra_delivery::{Deliverer, TargetAddresses};
+use palyra_delivery::{MessageDeliverer, TargetAddresses};
 use palyra_egress::{Dialer, Fetcher, PrivateHosts, SystemResolver, Tls, UpstreamConnector};
 use palyra_notify::WebhookSecret;
 use palyra_ports::{
@@ -33,12 +33,12 @@ impl FillCredential for NoCredentials {
     }
 }
 
-fn deliverer(url: &str, private: &[&str]) -> Deliverer {
+fn deliverer(url: &str, private: &[&str]) -> MessageDeliverer {
     let hosts = PrivateHosts::read(private.iter().copied()).unwrap();
     let dialer = Dialer::new(Arc::new(SystemResolver::default()), hosts);
     let lines = UpstreamConnector::new(dialer, Tls::system());
     let webhook_url = url.to_owned();
-    Deliverer {
+    MessageDeliverer {
         addresses: Arc::new(move || TargetAddresses {
             webhook_url: webhook_url.clone(),
             ..TargetAddresses::default()

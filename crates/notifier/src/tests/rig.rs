@@ -110,7 +110,6 @@ impl Rig {
             families: Arc::new(journal.clone()),
             redactor,
             clock: shared,
-            entropy: Arc::new(FixedEntropy::new(seed + 1_000_003)),
             deliver: Arc::new(world.clone()),
             owner: samples::principal(0),
         };

@@ -9,7 +9,7 @@ use crate::fixture::{approval, at, nights, targets};
 
 const NOW: &str = "2026-01-09T20:40:00Z";
 
-fn candidates_of(count: u64) -> Vec<Candidate> {
+fn candidates_of(count: u64) -> Vec<MessageCandidate> {
     let items: Vec<_> = (0..count).map(|number| approval(number, at("2026-01-09T20:30:00Z"), High)).collect();
     candidates(&targets()[..1], Some(&nights()), &items)
 }
