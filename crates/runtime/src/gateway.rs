@@ -15,7 +15,7 @@ use palyra_admin::grants::GrantsHandle;
 use palyra_admin::healing::HealingParts;
 use palyra_admin::health::HealthHandle;
 use palyra_admin::journal::JournalHandle;
-use palyra_admin::memories::{MemoriesHandle, MemoryExpiry};
+use palyra_admin::memories::{MemoriesHandle, MemoryExpiry, ZoneOf};
 use palyra_admin::models::ModelsHandle;
 use palyra_admin::project_rules::{ProjectRules, ProjectRulesHandle};
 use palyra_admin::rules::PolicyHandle;
@@ -25,7 +25,7 @@ use palyra_admin::upkeep::{
 };
 use palyra_admin::usage::UsageHandle;
 use palyra_admin::vault::VaultHandle;
-use palyra_admin::{AdminHandles, AdminPorts, AdminViews, ErasureSubscriber, ShadowCounting};
+use palyra_admin::{AdminHandles, AdminViews, ErasureSubscriber, ShadowCounting};
 use palyra_background::queue::{BackgroundQueue, QueuePorts, TaskHandler};
 use palyra_background::{BackgroundDriver, Drain, TickFailure};
 use palyra_conversation::{CompactionHandler, LearningConfigNow, ReflectionHandler};
@@ -132,7 +132,7 @@ pub async fn start_with_policy(
     let starter = ScheduledRunStarter::new(&engine, &sessions, &tapes);
     let facts = DaemonFacts { access: access.clone(), agents: agents.clone() };
     let zones = Arc::clone(&engine.runs.ports.zones);
-    let memories = memories(&admin_ports, &views, &zones);
+    let memories = memories(admin_ports.for_memory(), &views, &zones);
     let policy = PolicyHandle::new(Arc::clone(&admin_ports), &views);
     let subscribers: Vec<Arc<dyn ErasureSubscriber>> = vec![
         Arc::new(sessions.clone()),
@@ -299,8 +299,8 @@ fn run_canceller(ports: &RuntimePorts, sessions: &SessionsHandle, tapes: &TapeHa
     RunCanceller { sessions: sessions.clone(), tapes: tapes.clone(), clock: Arc::clone(&ports.clock) }
 }
 
-fn memories(ports: &AdminPorts, views: &AdminViews, zones: &ZoneOf) -> MemoriesHandle {
-    MemoriesHandle::new(ports.for_memory(), Arc::clone(&views.memories), Arc::clone(zones))
+fn memories(ports: MemoryPorts, views: &AdminViews, zones: &ZoneOf) -> MemoriesHandle {
+    MemoriesHandle::new(ports, Arc::clone(&views.memories), Arc::clone(zones))
 }
 
 fn models(ports: &RuntimePorts, budgets: AuxiliaryBudgets) -> ModelsHandle {
