@@ -105,7 +105,6 @@ fn text<'a>(values: &'a ConfigLayer, key: &str) -> &'a str {
 mod tests {
     use std::collections::BTreeMap;
 
-    use super::*;
     use crate::config::{self, Config};
 
     fn loaded(file: &str) -> Result<Config, String> {
@@ -133,7 +132,7 @@ mod tests {
         let kinds: Vec<&str> = settings.targets.iter().map(|target| target.kind.as_str()).collect();
         assert_eq!(kinds, ["command", "webhook", "desktop"]);
         assert_eq!(settings.quiet.unwrap().zone, "Europe/Prague");
-        assert_eq!(settings.console_origin, "http://palyra.localhost:7787");
+        assert_eq!(settings.console_origin, "http://localhost:7787");
         assert_eq!(config.notify_addresses().command, ["/bin/sh", "-c", "-c"]);
         let own = loaded(&format!("{file}\ntime_zone = \"Asia/Tokyo\"")).unwrap().notify("Europe/Prague");
         assert_eq!(own.quiet.unwrap().zone, "Asia/Tokyo");
