@@ -25,7 +25,7 @@ use palyra_admin::upkeep::{
 };
 use palyra_admin::usage::UsageHandle;
 use palyra_admin::vault::VaultHandle;
-use palyra_admin::{AdminHandles, AdminViews, ErasureSubscriber, ShadowCounting};
+use palyra_admin::{AdminHandles, AdminViews, ErasureSubscriber, MemoryPorts, ShadowCounting};
 use palyra_background::queue::{BackgroundQueue, QueuePorts, TaskHandler};
 use palyra_background::{BackgroundDriver, Drain, TickFailure};
 use palyra_conversation::{CompactionHandler, LearningConfigNow, ReflectionHandler};
