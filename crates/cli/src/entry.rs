@@ -183,7 +183,7 @@ mod tests {
         assert!(named.len() > 40, "{named:?}");
         for (code, command) in named {
             let words = command.split(' ').map(|word| match word {
-                "RUN" | "SESSION" | "ID" => "01ARZ3NDEKTSV4RRFFQ69G5FAV",
+                "RUN" | "SESSION" | "SCHEDULE" | "ID" => "01ARZ3NDEKTSV4RRFFQ69G5FAV",
                 "EFFECT" | "NUMBER" => "1",
                 "SCOPE" => "runs",
                 // The first of several words to choose from.

@@ -126,7 +126,7 @@ impl ConversationsHandle {
 
     /// Takes note of a completed run of a session, which is to be learned from.
     pub fn note_completed(&self, session: SessionRef) {
-        self.completed.note(session, self.ports.clock.wall());
+        self.completed.note(session, self.ports.clock.boot());
     }
 
     /// Gives a run that is about to be accepted what is remembered for its person, with its labels: learned preferences, and where

@@ -274,7 +274,11 @@ fn spawn_tasks(
     background.spawn(ApprovalExpiry::new(Arc::clone(&engine), sessions.clone()));
     background.spawn(budget_waits(&engine, &sessions));
     background.spawn(engine.compaction_watch.task(engine.conversations.clone(), queue.clone()));
-    background.spawn(engine.conversations.completed().task(queue.clone(), learning));
+    background.spawn(engine.conversations.completed().task(
+        queue.clone(),
+        learning,
+        Arc::clone(&ports.clock),
+    ));
     background.spawn(ShadowCounting::new(Arc::clone(&views.shadow)));
     spawned
 }
