@@ -54,6 +54,7 @@ documents! {
     "learning"
     "memory"
     "model-failures"
+    "notifications"
     "openai"
     "people"
     "policy"

@@ -36,7 +36,7 @@ const NOT_RUN: [(&str, &str); 11] = [
 ];
 
 /// Members whose values depend on the clock or on the machine.
-const VOLATILE: [&str; 41] = [
+const VOLATILE: [&str; 42] = [
     "integrity",
     "ticks",
     "journal_entries",
@@ -65,6 +65,7 @@ const VOLATILE: [&str; 41] = [
     "expires",
     "time",
     "at",
+    "local",
     "started",
     "ended",
     "age",
