@@ -106,7 +106,7 @@ impl<T: Send + Sync + 'static> BackgroundTask for BackupTimer<T> {
         let mut config = self.source.config.clone();
         async move {
             if config.changed().await.is_err() {
-                std::future::pending().await
+                std::future::pending::<()>().await;
             }
         }
         .boxed()

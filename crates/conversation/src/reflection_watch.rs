@@ -1,7 +1,7 @@
 //! Puts sessions whose runs were completed into the queue.
 //!
 //! Invariant: a session that was noted is looked at after that: its note stays until a task is in the queue that began
-//! waiting behind it. Notes of several runs are one task, and none of them costs an entry before the session has rested. Notes do
+//! waiting behind it. Notes of several runs are one task, and none of them costs an entry before the cooldown is over. Notes do
 //! not outlive the process: the runs of a session that it had are looked at with its next one.
 
 use std::collections::BTreeMap;
@@ -38,6 +38,8 @@ pub struct ReflectionWatch {
 /// A session with completed runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct NotedSession {
+    /// When the first of its noted runs ended.
+    first: BootTime,
     /// When its latest run ended.
     ended: BootTime,
 }
@@ -67,7 +69,8 @@ impl ReflectionWatch {
     /// Takes note of a run that was completed.
     pub fn note(&self, session: SessionRef, now: BootTime) {
         let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
-        noted.insert(session, NotedSession { ended: now });
+        let first = noted.get(&session).map_or(now, |noted| noted.first);
+        noted.insert(session, NotedSession { first, ended: now });
         if noted.len() > NOTED_MAX {
             let oldest = noted.iter().min_by_key(|(_, noted)| noted.ended).map(|(session, _)| *session);
             if let Some(oldest) = oldest {
@@ -78,7 +81,7 @@ impl ReflectionWatch {
         self.signal.notify_one();
     }
 
-    /// Makes the task that puts noted sessions into the queue once they have rested.
+    /// Makes the task that puts noted sessions into the queue, each a cooldown after the first of its noted runs.
     #[must_use]
     pub fn task(
         &self,
@@ -120,7 +123,7 @@ impl ReflectionScheduling {
                 self.watch.settle(session, noted);
                 continue;
             }
-            let left = REFLECTION_COOLDOWN.saturating_sub(now.since(noted.ended));
+            let left = REFLECTION_COOLDOWN.saturating_sub(now.since(noted.first));
             if left > Duration::ZERO {
                 next = Some(next.map_or(left, |next| next.min(left)));
                 continue;

@@ -19,6 +19,12 @@ impl HealingModes {
         self.0.get(domain as usize).copied().unwrap_or_default()
     }
 
+    /// Returns whether no domain is watched.
+    #[must_use]
+    pub fn are_off(&self) -> bool {
+        self.0.iter().all(|mode| *mode == SelfHealingMode::Disabled)
+    }
+
     /// Sets the mode of a domain.
     pub fn set(&mut self, domain: HealingDomain, mode: SelfHealingMode) {
         if let Some(of_domain) = self.0.get_mut(domain as usize) {

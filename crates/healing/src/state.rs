@@ -213,6 +213,12 @@ impl SelfHealingState {
         self.open.remove(key);
     }
 
+    /// Returns whether an incident is open.
+    #[must_use]
+    pub fn has_open(&self) -> bool {
+        !self.open.is_empty()
+    }
+
     /// Returns whether another look is needed by itself: an incident is open, or something that could become one is seen.
     #[must_use]
     pub fn needs_looks(&self) -> bool {

@@ -106,7 +106,9 @@ impl<T: Send + Sync + 'static> NotifyPlanner<T> {
         let messages = due.into_iter().map(message).collect();
         let planned = outbox::record_planned(&self.parts, messages).await.map_err(TickFailure::new)?;
         for (key, seq) in planned {
-            outbox::enqueue(&self.parts, &self.queue, key, seq).await.map_err(not_enqueued)?;
+            outbox::enqueue(&self.parts, &self.queue, key, seq)
+                .await
+                .map_err(|error| not_enqueued(&error))?;
         }
         self.has_tasks = true;
         Ok(())
@@ -123,14 +125,16 @@ impl<T: Send + Sync + 'static> NotifyPlanner<T> {
         });
         let open: Vec<(DeliveryKey, Seq)> = read.await.map_err(TickFailure::new)?;
         for (key, seq) in open {
-            outbox::enqueue(&self.parts, &self.queue, key, seq).await.map_err(not_enqueued)?;
+            outbox::enqueue(&self.parts, &self.queue, key, seq)
+                .await
+                .map_err(|error| not_enqueued(&error))?;
         }
         self.has_tasks = true;
         Ok(())
     }
 }
 
-fn not_enqueued(error: palyra_background::queue::QueueError) -> TickFailure {
+fn not_enqueued(error: &palyra_background::queue::QueueError) -> TickFailure {
     TickFailure::new(format_args!("a notification is not in the queue: {error}"))
 }
 

@@ -97,7 +97,7 @@ pub fn schedule_lines(details: &v1::GetScheduleResponse) -> Vec<String> {
 }
 
 /// Returns planned time, stage, reason and run of an occurrence.
-pub fn occurrence_row(occurrence: v1::ScheduleOccurrence) -> [String; 4] {
+pub fn occurrence_row(occurrence: &v1::ScheduleOccurrence) -> [String; 4] {
     let many = match (occurrence.last_skipped, occurrence.skipped_count) {
         (None, _) => String::new(),
         (Some(last), 0) => format!(", with all up to {}", date(Some(last))),
@@ -143,6 +143,6 @@ mod tests {
         let last_skipped = Some(prost_types::Timestamp { seconds: 60, nanos: 0 });
         let reason = v1::ScheduleOccurrenceReason::Missed.into();
         let many = v1::ScheduleOccurrence { last_skipped, skipped_count: 7, reason, ..Default::default() };
-        assert_eq!(occurrence_row(many)[2], "missed, 7 of them up to 1970-01-01T00:01:00Z");
+        assert_eq!(occurrence_row(&many)[2], "missed, 7 of them up to 1970-01-01T00:01:00Z");
     }
 }

@@ -126,7 +126,7 @@ async fn show(output: &Output, client: &Client, args: OneArgs) -> Result<VerbEnd
     schedule_lines(&details).iter().try_for_each(|line| output.exact_line(line))?;
     if !details.occurrences.is_empty() {
         output.exact_line("")?;
-        let rows = details.occurrences.into_iter().map(occurrence_row).collect();
+        let rows = details.occurrences.iter().map(occurrence_row).collect();
         print_table(output, OCCURRENCES, rows)?;
     }
     Ok(VerbEnd::Done)

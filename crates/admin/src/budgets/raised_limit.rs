@@ -20,9 +20,8 @@ pub struct RaisedLimit {
 /// Returns what a reservation raises, in the order of its path.
 pub(super) fn raised_limits(path: &[PlacedAccount<'_>], reservation: &PathReservation) -> Vec<RaisedLimit> {
     let raised = path.iter().zip(&reservation.changes).filter_map(|(placed, change)| {
-        let amount = change.events.iter().find_map(|event| match event {
-            AccountEvent::ToppedUp { amount, .. } => Some(*amount),
-            _ => None,
+        let amount = change.events.iter().find_map(|event| {
+            if let AccountEvent::ToppedUp { amount, .. } = event { Some(*amount) } else { None }
         })?;
         let budget = placed.definition.name.clone();
         Some(RaisedLimit { budget, amount, until: placed.span.resets() })

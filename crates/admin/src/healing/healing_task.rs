@@ -80,7 +80,8 @@ impl HealingTask {
         self.record_plan(&plan, now).await?;
         self.board.show(&facts, &modes, self.state.plan(&modes, now).remedies);
         self.perform_due(&modes, now).await?;
-        Ok(self.next_tick(next_task_due))
+        let is_off = modes.are_off() && !self.state.has_open();
+        Ok(if is_off { NextTick::OnSignal } else { self.next_tick(next_task_due) })
     }
 
     /// Returns whether the check that goes on after a start may still find something: it gives no signal.

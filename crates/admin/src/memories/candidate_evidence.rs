@@ -48,7 +48,11 @@ fn words_of(event: TapeEvent) -> Redacted<String> {
         TapeEvent::Tool(ToolEvent::Proposed(proposed)) => {
             proposed.tool.zip(proposed.arguments).map(|(tool, arguments)| format!("{tool} {arguments}"))
         }
-        _ => Redacted::default(),
+        TapeEvent::Run(_)
+        | TapeEvent::Model(_)
+        | TapeEvent::Tool(_)
+        | TapeEvent::Approval(_)
+        | TapeEvent::Unknown { .. } => Redacted::default(),
     }
 }
 

@@ -155,7 +155,7 @@ async fn care(maintain: &dyn MaintainJournal, rules: JournalCareRules, work: &Ta
                 return TaskEnd::Failed(Content::new(what));
             }
             Ok(WalShrink::HeldUp) => {
-                done.push("readers keep the write-ahead log; it is cut later".to_owned())
+                done.push("readers keep the write-ahead log; it is cut later".to_owned());
             }
             Err(error) => {
                 return TaskEnd::Failed(Content::new(format!("the write-ahead log was not cut: {error}")));

@@ -34,9 +34,8 @@ impl IncidentOracle {
                 resolution: None,
             }),
             (Some(known), event) => {
-                if has_changed(known, event) {
-                    known.changed = entry.time;
-                }
+                let before = known.changed;
+                known.changed = if has_changed(known, event) { entry.time } else { before };
             }
             _ => {}
         }

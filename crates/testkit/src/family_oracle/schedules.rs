@@ -129,7 +129,7 @@ impl ScheduleOracle {
                 known.started = Some(*at);
             }
             ScheduleEvent::OccurrenceSkipped { reason, .. } => {
-                known.stage = OccurrenceStage::Skipped(*reason)
+                known.stage = OccurrenceStage::Skipped(*reason);
             }
             ScheduleEvent::OccurrenceFinished(finished) => {
                 known.stage = OccurrenceStage::Finished(finished.outcome);
