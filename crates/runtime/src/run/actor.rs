@@ -286,27 +286,10 @@ impl RunActor {
             self.run_context.hub.close_on_fatal(&AppendError::Quarantined);
         }
         self.inputs.refuse(error);
-        self.stop_tools(error, commands).await;
         for command in close(commands).await {
             command.answer(Err(error.clone().into()));
         }
         ActorExit { exit: RunExit::Stalled(StallKind::of_append(error)), commands: Vec::new() }
-    }
-
-    /// Stops the calls that run and waits for their ends: the next actor records that their outcomes are unknown, and nothing of
-    /// them may happen behind that.
-    async fn stop_tools(&mut self, error: &AppendError, commands: &mut mpsc::Receiver<RunCommand>) {
-        self.stop.cancel();
-        while !self.tools.is_empty() {
-            let Some(command) = commands.recv().await else { return };
-            if let RunInput::ToolFinished { effect, .. } | RunInput::ToolOutcomeLost { effect, .. } =
-                &command.input
-            {
-                self.tools.remove(effect);
-            } else {
-                command.answer(Err(error.clone().into()));
-            }
-        }
     }
 
     /// Waits for something to do, then takes all that is there.

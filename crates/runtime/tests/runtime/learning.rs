@@ -133,6 +133,7 @@ async fn a_newer_statement_takes_the_place_of_the_older_one_and_its_undo_brings_
     say(&rig, "talk", "Call me Sam from now on.").await;
     reflect(&rig).await;
     let sam = request_of(&rig, "first").await;
+    rig.clock.advance(Duration::from_secs(1));
     say(&rig, "talk", "Call me Alex from now on.").await;
     let learned = reflect(&rig).await;
     let states: Vec<CandidateState> = learned.iter().map(|one| one.state).collect();
