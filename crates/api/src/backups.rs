@@ -29,11 +29,11 @@ impl OperationHandlers {
             let progress = progress_sink(&response_tx, move |progress| wrap(Step::Progress(progress)));
             let made = journal.back_up(BackupOrder { target, keys }, progress).await;
             let made = made.map_err(|error| ApiError::new(error.code, error.what));
-            send_last(&response_tx, made.map(|made| wrap(Step::Backup(figures(made))))).await
+            send_last(&response_tx, made.map(|made| wrap(Step::Backup(figures(&made))))).await
         }))
     }
 }
 
-fn figures(made: BackupSummary) -> BackupFigures {
+fn figures(made: &BackupSummary) -> BackupFigures {
     BackupFigures { folder: made.folder.display().to_string(), bytes: made.bytes, entries: made.entries }
 }

@@ -97,7 +97,7 @@ impl OperationHandlers {
     ) -> Result<v1::GoOnOnceResponse, ApiError> {
         let run = translate::id("run_id", &message.run_id)?;
         let raised = self.state.runs.go_on_once(caller, run).await?;
-        Ok(v1::GoOnOnceResponse { raised: raised.into_iter().map(raised_budget).collect() })
+        Ok(v1::GoOnOnceResponse { raised: raised.iter().map(raised_budget).collect() })
     }
 }
 
@@ -145,7 +145,7 @@ fn account(account: &ListedAccount, hard: UsageLimits) -> v1::BudgetAccount {
     }
 }
 
-fn raised_budget(raised: RaisedLimit) -> v1::RaisedBudget {
+fn raised_budget(raised: &RaisedLimit) -> v1::RaisedBudget {
     v1::RaisedBudget {
         budget: raised.budget.to_string(),
         amount: Some(stored_amount(raised.amount)),

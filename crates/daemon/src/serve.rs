@@ -28,6 +28,7 @@ use tokio::sync::watch;
 use crate::config::Config;
 use crate::edited_files::EditedFiles;
 use crate::journal_jobs::JournalJobs;
+use crate::lock_watch::LockPlace;
 use crate::model_config::FileModelConfig;
 use crate::model_keys::KeySources;
 use crate::models::MissingSecret;
@@ -251,13 +252,18 @@ async fn run(
     let served = transports::serve(gateway, facts, listeners, connections, rebinding, stop.now).await;
     reloading.abort();
     journal.close().await;
+    give_up_place(&place, &socket, &mut lock);
+    tracing::info!("stopped");
+    served
+}
+
+/// Removes the socket and empties the lock file, unless another process has the place now.
+fn give_up_place(place: &LockPlace, socket: &Path, lock: &mut StateLock) {
     if place.is_locked() {
         // Gone already, or the next daemon takes it away.
         let _ = std::fs::remove_file(socket);
         lock.clear();
     }
-    tracing::info!("stopped");
-    served
 }
 
 /// Makes the models; a secret of the vault may be put there later.

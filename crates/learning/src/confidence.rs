@@ -11,7 +11,7 @@ pub const FULL_CONFIDENCE_BPS: u32 = 10_000;
 const HALF_DAYS: u64 = 180;
 const DAY_MICROS: u64 = 24 * 60 * 60 * 1_000_000;
 /// A statement against a newer one counts this part of one against an older one: people correct themselves.
-const CORRECTED_SHARE: u64 = 50;
+const CORRECTED_SHARE: u64 = 100;
 
 /// A statement for or against a candidate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -145,9 +145,7 @@ pub async fn start_with_policy(
         Arc::new(agents.clone()),
     ];
     let stopper = run_canceller(&ports, &sessions, &tapes);
-    let exclusion = engine.conversations.ports().erasures.clone();
-    let erasures =
-        ErasureHandle::new(Arc::clone(&admin_ports), Arc::new(stopper.clone()), subscribers, exclusion);
+    let erasures = erasures(&engine, stopper.clone(), subscribers);
     let upkeep = UpkeepSetup { erasures: erasures.clone(), owner, configured: configured.clone() };
     let spawned = spawn_tasks(&background, &memories, starter, facts, upkeep);
     let healing = healing_parts(&engine, stopper, spawned.queue, access.clone());
@@ -297,6 +295,15 @@ fn healing_parts(
         times: engine.config.borrow().healing_times,
         configured: Arc::new(move || config.borrow().healing),
     }
+}
+
+fn erasures(
+    engine: &Engine,
+    stopper: RunCanceller,
+    subscribers: Vec<Arc<dyn ErasureSubscriber>>,
+) -> ErasureHandle {
+    let exclusion = engine.conversations.ports().erasures.clone();
+    ErasureHandle::new(Arc::new(engine.ports.for_admin()), Arc::new(stopper), subscribers, exclusion)
 }
 
 fn run_canceller(ports: &RuntimePorts, sessions: &SessionsHandle, tapes: &TapeHandle) -> RunCanceller {

@@ -105,11 +105,11 @@ impl ScheduledRunStarter {
 
 impl StartScheduledRuns for ScheduledRunStarter {
     fn start(&self, run: ScheduledRun) -> BoxFuture<'_, Result<StartedRun, RunNotStarted>> {
-        async move { self.submit(run).await.map_err(not_started) }.boxed()
+        async move { self.submit(run).await.map_err(|error| not_started(&error)) }.boxed()
     }
 
     fn cancel(&self, principal: PrincipalId, run: RunId) -> BoxFuture<'_, Result<(), RunNotStarted>> {
-        async move { self.cancel_run(principal, run).await.map_err(not_started) }.boxed()
+        async move { self.cancel_run(principal, run).await.map_err(|error| not_started(&error)) }.boxed()
     }
 }
 
@@ -133,15 +133,21 @@ async fn end_of(mut follower: TapeFollower) -> Option<OccurrenceOutcome> {
     })
 }
 
-fn not_started(error: RequestError) -> RunNotStarted {
+fn not_started(error: &RequestError) -> RunNotStarted {
     let what = error.to_string();
-    match error {
-        RequestError::Append(AppendError::Invalid { .. }) => RunNotStarted::Refused { what },
+    if is_passing(error) { RunNotStarted::Later { what } } else { RunNotStarted::Refused { what } }
+}
+
+/// Returns whether another try may succeed.
+fn is_passing(error: &RequestError) -> bool {
+    let is_invalid = matches!(error, RequestError::Append(AppendError::Invalid { .. }));
+    let passes = matches!(
+        error,
         RequestError::Append(_)
-        | RequestError::Read(_)
-        | RequestError::QueueFull
-        | RequestError::ClockBehind { .. }
-        | RequestError::ShuttingDown => RunNotStarted::Later { what },
-        _ => RunNotStarted::Refused { what },
-    }
+            | RequestError::Read(_)
+            | RequestError::QueueFull
+            | RequestError::ClockBehind { .. }
+            | RequestError::ShuttingDown
+    );
+    passes && !is_invalid
 }

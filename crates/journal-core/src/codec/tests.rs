@@ -117,22 +117,6 @@ fn one_of_each_kind() -> Vec<(EventKind, &'static str, JournalEvent)> {
             rest: OutputRest::InOutcome,
             text: "Compiling palyra\n".into(),
         })),
-        TapeEvent::Approval(ApprovalEvent::Requested(Box::new(approval_requested()))),
-        TapeEvent::Approval(ApprovalEvent::Voted(ApprovalVoted {
-            approval: approval(),
-            effect: EffectId(3),
-            by: samples::principal(1),
-            via: Surface::Tcp,
-            note: "fine with me".into(),
-        })),
-        TapeEvent::Approval(ApprovalEvent::Resolved(resolved())),
-        TapeEvent::Approval(ApprovalEvent::GrantStored(stored_grant())),
-        TapeEvent::Tool(ToolEvent::EffectResolved {
-            effect: EffectId(3),
-            resolution: EffectResolution::DidNotHappen,
-            by: samples::principal(1),
-            note: "I looked".into(),
-        }),
     ];
     let mut events = log_events();
     events.extend(outside_after_runs());
@@ -152,7 +136,7 @@ fn one_of_each_kind() -> Vec<(EventKind, &'static str, JournalEvent)> {
     events.extend(schedules::schedule_events());
     events.extend(incidents::incident_events());
     events.extend(tape.into_iter().map(|entry| entry.event));
-    events.extend(others.map(JournalEvent::Tape));
+    events.extend(others.into_iter().chain(approval_tape_events()).map(JournalEvent::Tape));
     events.extend(client_tools::client_tool_events().map(JournalEvent::Tape));
     events.push(JournalEvent::Tape(references::references_expanded()));
     events.extend(budgets::budget_notes().map(JournalEvent::Tape));
@@ -161,6 +145,28 @@ fn one_of_each_kind() -> Vec<(EventKind, &'static str, JournalEvent)> {
         events.iter().find(is).unwrap_or_else(|| panic!("no example of {kind:?}")).clone()
     };
     EventKind::ALL.iter().map(|kind| (*kind, kind.variant(), of_kind(*kind))).collect()
+}
+
+/// Events of a tape about an approval and the call that it is for.
+fn approval_tape_events() -> Vec<TapeEvent> {
+    vec![
+        TapeEvent::Approval(ApprovalEvent::Requested(Box::new(approval_requested()))),
+        TapeEvent::Approval(ApprovalEvent::Voted(ApprovalVoted {
+            approval: approval(),
+            effect: EffectId(3),
+            by: samples::principal(1),
+            via: Surface::Tcp,
+            note: "fine with me".into(),
+        })),
+        TapeEvent::Approval(ApprovalEvent::Resolved(resolved())),
+        TapeEvent::Approval(ApprovalEvent::GrantStored(stored_grant())),
+        TapeEvent::Tool(ToolEvent::EffectResolved {
+            effect: EffectId(3),
+            resolution: EffectResolution::DidNotHappen,
+            by: samples::principal(1),
+            note: "I looked".into(),
+        }),
+    ]
 }
 
 fn approval() -> ApprovalId {

@@ -414,7 +414,7 @@ fn learned_again(step: u64, below: [u64; 3]) -> [JournalEvent; 2] {
         supersedes: Some(id(below[1])),
         text: Redacted::cleaned(format!("learned {step}")),
     };
-    let state = if step % 2 == 0 { CandidateState::Edited } else { CandidateState::Applied };
+    let state = if step.is_multiple_of(2) { CandidateState::Edited } else { CandidateState::Applied };
     let text = Redacted::cleaned(format!("edited {step}"));
     let changed = CandidateChanged { candidate: id(below[2]), state, memory: None, text };
     [LearningEvent::Proposed(Box::new(proposed)).into(), LearningEvent::Changed(changed).into()]
@@ -924,11 +924,10 @@ fn agent_saved_after_its_archive() -> Vec<NewEntry> {
     let agent = AgentId::from_bytes([81; 16]);
     entries.truncate(2);
     for entry in &mut entries {
-        match &mut entry.event {
-            JournalEvent::Agent(AgentEvent::Saved { agent: of, .. } | AgentEvent::Archived { agent: of }) => {
-                *of = agent;
-            }
-            _ => {}
+        if let JournalEvent::Agent(AgentEvent::Saved { agent: of, .. } | AgentEvent::Archived { agent: of }) =
+            &mut entry.event
+        {
+            *of = agent;
         }
     }
     entries.extend(entries.first().cloned());

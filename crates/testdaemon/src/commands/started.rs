@@ -197,6 +197,7 @@ mod tests {
         drop(first.stdin.take());
         StartedProcesses::only_one_waits(std::process::id(), GONE_WITHIN).await.unwrap();
         drop(second.stdin.take());
-        (first.wait().unwrap(), second.wait().unwrap());
+        first.wait().unwrap();
+        second.wait().unwrap();
     }
 }
