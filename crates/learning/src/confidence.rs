@@ -84,7 +84,7 @@ mod tests {
             (&[evidence(1, 0, 7_000), evidence(1, 0, 6_000)], &[], 7_000),
             (&[evidence(1, 180, 9_000)], &[], 4_500),
             (&[evidence(1, 0, 9_000)], &[evidence(2, 0, 9_000)], 900),
-            (&[evidence(1, 0, 9_300)], &[evidence(2, 180, 9_000)], 9_216),
+            (&[evidence(1, 0, 9_300)], &[evidence(2, 180, 9_000)], 9_258),
             (&[evidence(1, 0, 20_000)], &[], 10_000),
         ];
         for (supporting, against, expected) in cases {
