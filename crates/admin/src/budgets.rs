@@ -12,6 +12,7 @@ mod auxiliary_call;
 mod budget_step;
 mod budget_waits;
 mod placed_account;
+mod raised_limit;
 mod run_budget;
 mod run_routing;
 mod unsettled_call;
@@ -43,6 +44,7 @@ pub use auxiliary_call::{AuxiliaryBudgets, AuxiliaryCall, AuxiliaryPayer, Auxili
 pub use budget_step::BudgetStep;
 pub use budget_waits::{BudgetWaits, BudgetWaker};
 pub use palyra_governance::{AnswerProgress, RequestOutcome};
+pub use raised_limit::RaisedLimit;
 pub use run_budget::{ReservedRequest, RunBudget, StoppedRequest};
 pub use run_routing::{MadeRequest, OverBudgetModel, RoutedRequest, RoutingChain, RoutingInputs};
 pub use waiting_runs::WaitingRun;
@@ -226,17 +228,19 @@ impl BudgetBook {
         self.book().budgets().cloned().collect()
     }
 
-    /// Checks that a run which waits for a budget can go on when a person lets it once.
+    /// Checks that a run which waits for a budget can go on when a person lets it once, and returns by how much that raises
+    /// limits; nothing for a run that does not wait.
     ///
     /// # Errors
     /// [`AdminError::InvalidArgument`] where limits that are raised do not help.
-    pub fn check_go_on(&self, run: RunId, zones: &ZoneOf) -> Result<(), AdminError> {
+    pub fn check_go_on(&self, run: RunId, zones: &ZoneOf) -> Result<Vec<RaisedLimit>, AdminError> {
         let book = self.book();
-        let Some(waiting) = book.waiting.get(&run) else { return Ok(()) };
+        let Some(waiting) = book.waiting.get(&run) else { return Ok(Vec::new()) };
         let path = book.on_path(&waiting.path, self.clock.wall(), zones);
         let places: Vec<_> = path.iter().map(placed_account::PlacedAccount::place).collect();
-        let helps = reserve_once(&places, &waiting.request).is_some();
-        helps.then_some(()).ok_or_else(|| AdminError::InvalidArgument { what: DOES_NOT_HELP.to_owned() })
+        let reservation = reserve_once(&places, &waiting.request)
+            .ok_or_else(|| AdminError::InvalidArgument { what: DOES_NOT_HELP.to_owned() })?;
+        Ok(raised_limit::raised_limits(&path, &reservation))
     }
 
     /// Notes that a run waits for a budget.

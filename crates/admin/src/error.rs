@@ -44,8 +44,11 @@ pub enum AdminError {
         /// The name of the request.
         name: String,
     },
+    /// No such incident.
+    #[error("no such incident; `palyra admin incidents` lists them")]
+    IncidentNotFound,
     /// No such model.
-    #[error("model `{model}` is not configured; `palyra model list` shows what is")]
+    #[error("model `{model}` is not configured")]
     ModelNotConfigured {
         /// The model of the request.
         model: String,
@@ -102,6 +105,7 @@ impl AdminError {
             Self::NotAnApprover => ErrorCode::PermissionDenied,
             Self::MemoryNotFound => ErrorCode::MemoryNotFound,
             Self::BudgetNotFound { .. } => ErrorCode::BudgetNotFound,
+            Self::IncidentNotFound => ErrorCode::IncidentNotFound,
             Self::ModelNotConfigured { .. } => ErrorCode::ModelNotConfigured,
             Self::InvalidArgument { .. } | Self::SecretInIdentity { .. } => ErrorCode::InvalidArgument,
             Self::KeptFiles(_) => ErrorCode::KeptFileRefused,

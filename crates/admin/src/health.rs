@@ -2,18 +2,22 @@
 
 use std::sync::Arc;
 
+use futures::future::BoxFuture;
+
 use palyra_background::queue::BackgroundQueue;
-use palyra_background::{BackgroundStatus, TaskStatus};
+use palyra_background::{BackgroundDriver, BackgroundStatus, TaskStatus};
 use palyra_journal_core::families::{effects, runs, skills};
 use palyra_journal_core::family::QueryFamilies;
-use palyra_ports::ProveJournal;
 use palyra_ports::maintain_journal::{Integrity, JournalHealth, ReadOnlyCause};
 use palyra_ports::model_directory::ModelDirectory;
 use palyra_ports::read_approvals::{EffectFilter, EffectQuery};
+use palyra_ports::{BackupSchedule, ProveJournal};
+use palyra_types::Timestamp;
 use palyra_types::run::RunPhase;
 use tokio::sync::watch;
 
 use crate::error::AdminError;
+use crate::healing::{HealingParts, SelfHealing};
 use crate::parts::AdminPorts;
 
 /// Effects that a check counts, at most.
@@ -68,6 +72,12 @@ impl std::fmt::Debug for LiveChecks {
     }
 }
 
+/// Returns when backups are made, as the configuration in force says; `None` for never.
+pub type ScheduleReader = Arc<dyn Fn() -> Option<BackupSchedule> + Send + Sync>;
+
+/// A check that reads the journal; `None` where there is nothing to look at.
+pub type JournalCheck = Arc<dyn Fn() -> BoxFuture<'static, Option<HealthCheck>> + Send + Sync>;
+
 /// Runs the daemon's checks.
 #[derive(Clone)]
 pub struct HealthHandle {
@@ -76,19 +86,40 @@ pub struct HealthHandle {
     models: watch::Receiver<Arc<ModelDirectory>>,
     background: BackgroundStatus,
     pub(crate) queue: BackgroundQueue,
+    pub(crate) backups: Option<ScheduleReader>,
+    deliveries: Option<JournalCheck>,
+    pub(crate) healing: SelfHealing,
 }
 
 impl HealthHandle {
-    /// Makes a handle.
+    /// Makes a handle, and starts self-healing as a task of the driver.
     #[must_use]
     pub fn new(
-        ports: Arc<AdminPorts>,
-        proofs: Arc<dyn ProveJournal>,
-        models: watch::Receiver<Arc<ModelDirectory>>,
-        background: BackgroundStatus,
-        queue: BackgroundQueue,
+        ports: &Arc<AdminPorts>,
+        proofs: &Arc<dyn ProveJournal>,
+        models: &watch::Receiver<Arc<ModelDirectory>>,
+        background: &BackgroundDriver,
+        healing: HealingParts,
     ) -> Self {
-        Self { ports, proofs, models, background, queue }
+        let queue = healing.queue.clone();
+        let healing = SelfHealing::start(background, ports.for_healing(models.clone(), healing));
+        Self {
+            ports: Arc::clone(ports),
+            proofs: Arc::clone(proofs),
+            models: models.clone(),
+            background: background.status(),
+            queue,
+            backups: None,
+            deliveries: None,
+            healing,
+        }
+    }
+
+    /// Also checks whether notifications arrive.
+    #[must_use]
+    pub fn with_deliveries(mut self, check: JournalCheck) -> Self {
+        self.deliveries = Some(check);
+        self
     }
 
     /// Returns the last status of every background task, by name.
@@ -120,9 +151,19 @@ impl HealthHandle {
             vec![self.journal(), self.integrity(), self.runs().await, self.model(), self.proofs()];
         checks.push(background_check(&self.background.all()));
         checks.extend(self.failed_tasks().await);
+        checks.extend(self.automatic_backups().await);
+        if let Some(deliveries) = &self.deliveries {
+            checks.extend(deliveries().await);
+        }
+        checks.extend(self.incident_check().await);
         checks.extend(self.skills().await);
         checks.extend(self.unknown_effects().await);
         checks
+    }
+
+    /// Returns the time.
+    pub(crate) fn now(&self) -> Timestamp {
+        self.ports.clock.wall()
     }
 
     fn journal(&self) -> HealthCheck {

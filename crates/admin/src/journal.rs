@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use palyra_ports::maintain_journal::{ProgressCallback, RebuildError};
 use palyra_ports::{
-    ConsistencyProof, Export, ExportSink, InclusionProof, JournalStatus, KeyChoice, MaintainJournal,
-    ProofError, ProveJournal, ReadError, VerifyReport,
+    BackupOrder, BackupSummary, ConsistencyProof, Export, ExportSink, InclusionProof, JournalStatus,
+    KeyChoice, MaintainJournal, MakeBackupError, MakeBackups, ProofError, ProveJournal, ReadError,
+    VerifyReport,
 };
 use palyra_types::Seq;
 use palyra_types::proof::SignedCheckpoint;
@@ -17,13 +18,30 @@ use palyra_types::tape::JournalEventRecord;
 pub struct JournalHandle {
     maintain: Arc<dyn MaintainJournal>,
     proofs: Arc<dyn ProveJournal>,
+    backups: Arc<dyn MakeBackups>,
 }
 
 impl JournalHandle {
     /// Makes a handle.
     #[must_use]
-    pub fn new(maintain: Arc<dyn MaintainJournal>, proofs: Arc<dyn ProveJournal>) -> Self {
-        Self { maintain, proofs }
+    pub fn new(
+        maintain: &Arc<dyn MaintainJournal>,
+        proofs: &Arc<dyn ProveJournal>,
+        backups: &Arc<dyn MakeBackups>,
+    ) -> Self {
+        Self { maintain: Arc::clone(maintain), proofs: Arc::clone(proofs), backups: Arc::clone(backups) }
+    }
+
+    /// Makes a backup.
+    ///
+    /// # Errors
+    /// [`MakeBackupError`]; what was written is removed.
+    pub async fn back_up(
+        &self,
+        order: BackupOrder,
+        progress: ProgressCallback,
+    ) -> Result<BackupSummary, MakeBackupError> {
+        self.backups.create(order, progress).await
     }
 
     /// Returns the journal's state and counters.

@@ -6,9 +6,14 @@
 
 mod absolute_dates;
 mod for_tools;
+mod memory_expiry;
 mod past_runs;
 
+pub mod candidate_evidence;
+pub mod learned;
 pub mod memory_search;
+
+pub use memory_expiry::MemoryExpiry;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -334,6 +339,9 @@ impl MemoriesHandle {
             });
         self.memory_search.note_holder(principal);
         self.append(writer.actor, entries.collect(), AppendClass::Normal).await?;
+        if item.expires.is_some() {
+            self.memory_search.note_expiring();
+        }
         self.own(principal, memory).await
     }
 

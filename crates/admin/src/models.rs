@@ -10,8 +10,8 @@ use futures::StreamExt;
 use palyra_ports::model_directory::ModelDirectory;
 use palyra_ports::{Clock, ModelInfo, ModelProvider, Recorder, Redactor};
 use palyra_types::model::{
-    ChatMessage, CleanedFailure, ModelFailure, ModelFailureClass, ModelPiece, ModelRef, ModelRequest,
-    ProviderName, TokenUsage,
+    ARGUMENTS_BYTES_MAX, ChatMessage, CleanedFailure, ModelFailure, ModelFailureClass, ModelPiece, ModelRef,
+    ModelRequest, PROPOSALS_MAX, ProviderName, RawModelAnswer, TokenUsage,
 };
 use palyra_types::sampling::SamplingOptions;
 use palyra_types::tool::ToolCatalog;
@@ -72,13 +72,20 @@ impl ModelsHandle {
     /// Makes a handle.
     #[must_use]
     pub fn new(
-        models: watch::Receiver<Arc<ModelDirectory>>,
-        clock: Arc<dyn Clock>,
-        redactor: Arc<dyn Redactor>,
-        recorder: Recorder,
+        models: &watch::Receiver<Arc<ModelDirectory>>,
+        clock: &Arc<dyn Clock>,
+        redactor: &Arc<dyn Redactor>,
+        recorder: &Recorder,
         budgets: AuxiliaryBudgets,
     ) -> Self {
-        Self { models, clock, redactor, recorder, budgets, embeddings: EmbeddingSlots::default() }
+        Self {
+            models: models.clone(),
+            clock: Arc::clone(clock),
+            redactor: Arc::clone(redactor),
+            recorder: recorder.clone(),
+            budgets,
+            embeddings: EmbeddingSlots::default(),
+        }
     }
 
     /// Returns the directory in force.
@@ -203,6 +210,25 @@ pub fn broken_off() -> ModelFailure {
 fn cleaned(redactor: &dyn Redactor, failure: ModelFailure) -> CleanedFailure {
     let ModelFailure { class, detail, retry_after } = failure;
     ModelFailure { class, detail: redactor.redact(detail).text, retry_after }
+}
+
+/// Refuses an answer that cannot be recorded whole.
+///
+/// # Errors
+/// A malformed answer.
+pub fn check_proposals(answer: &RawModelAnswer) -> Result<(), ModelFailure> {
+    let bytes: usize = answer.proposals.iter().map(|call| call.arguments.expose().len()).sum();
+    let detail = if answer.proposals.len() > PROPOSALS_MAX {
+        format!(
+            "the model asked for {} calls at once; at most {PROPOSALS_MAX} are taken",
+            answer.proposals.len()
+        )
+    } else if bytes > ARGUMENTS_BYTES_MAX {
+        format!("the model wrote {bytes} bytes of arguments; at most {ARGUMENTS_BYTES_MAX} are taken")
+    } else {
+        return Ok(());
+    };
+    Err(failure(ModelFailureClass::Malformed, &detail))
 }
 
 /// Makes a failure that this side noticed.

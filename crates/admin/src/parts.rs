@@ -3,10 +3,14 @@
 use std::sync::Arc;
 
 use palyra_journal_core::family::ReadFamilies;
+use palyra_ports::model_directory::ModelDirectory;
 use palyra_ports::{
     Clock, ComponentStore, Entropy, EraseJournal, KeptFiles, MaintainJournal, ProjectFiles, ReadTape,
     Recorder, Redactor, SearchMemories, SecretStore, SkillFolders, ToolRuntime, Workspaces,
 };
+use tokio::sync::watch;
+
+use crate::healing::{HealingParts, HealingPorts};
 
 /// One adapter per port.
 pub struct AdminPorts {
@@ -54,6 +58,29 @@ impl AdminPorts {
             families: Arc::clone(&self.families),
             redactor: Arc::clone(&self.redactor),
             memories: Arc::clone(&self.memories),
+            clock: Arc::clone(&self.clock),
+            entropy: Arc::clone(&self.entropy),
+        }
+    }
+}
+
+impl AdminPorts {
+    /// Returns what self-healing needs of it, with what its caller knows.
+    pub(crate) fn for_healing(
+        &self,
+        models: watch::Receiver<Arc<ModelDirectory>>,
+        parts: HealingParts,
+    ) -> HealingPorts {
+        HealingPorts {
+            recorder: self.recorder.clone(),
+            families: Arc::clone(&self.families),
+            maintain: Arc::clone(&self.maintain),
+            runs: parts.runs,
+            queue: parts.queue,
+            models,
+            reaches_approver: parts.reaches_approver,
+            configured: parts.configured,
+            times: parts.times,
             clock: Arc::clone(&self.clock),
             entropy: Arc::clone(&self.entropy),
         }

@@ -107,6 +107,11 @@ impl PendingApprovals {
         *lock(&self.timer) = timer;
     }
 
+    /// Makes the expiry driver look at what is due.
+    pub fn look_again(&self) {
+        self.sooner.notify_one();
+    }
+
     /// Returns once something waits that is due before the timer.
     pub async fn sooner(&self) {
         self.sooner.notified().await;

@@ -165,12 +165,17 @@ impl ProjectRulesHandle {
     /// Makes a handle of what runs are given.
     #[must_use]
     pub fn new(
-        rules: Arc<ProjectRules>,
-        recorder: Recorder,
-        workspaces: Arc<dyn Workspaces>,
-        clock: Arc<dyn Clock>,
+        rules: &Arc<ProjectRules>,
+        recorder: &Recorder,
+        workspaces: &Arc<dyn Workspaces>,
+        clock: &Arc<dyn Clock>,
     ) -> Self {
-        Self { rules, recorder, workspaces, clock }
+        Self {
+            rules: Arc::clone(rules),
+            recorder: recorder.clone(),
+            workspaces: Arc::clone(workspaces),
+            clock: Arc::clone(clock),
+        }
     }
 
     /// Returns what the caller accepted, oldest first.

@@ -13,6 +13,7 @@ use crate::access::{AccessHandle, AccessSnapshot};
 use crate::agents::AgentRegistry;
 use crate::budgets::BudgetBook;
 use crate::memories::memory_search::MemorySearch;
+use crate::occurrence_taints::OccurrenceTaints;
 use crate::parts::AdminPorts;
 use crate::policy::PolicyInForce;
 use crate::project_rules::ProjectRules;
@@ -29,6 +30,8 @@ pub struct AdminViews {
     pub shadow: Arc<Shadow>,
     /// The stored grants that hold.
     pub grants: Arc<StandingGrants>,
+    /// What running occurrences of schedules have read by their prompts.
+    pub occurrences: Arc<OccurrenceTaints>,
     /// What projects say, and what people accepted of it.
     pub project_rules: Arc<ProjectRules>,
     /// What is remembered for people.
@@ -59,11 +62,13 @@ impl AdminViews {
         let skills = SkillRegistry::load(Arc::clone(ports)).await?;
         let families = Arc::clone(&ports.families);
         let budgets = BudgetBook::load(ports.recorder.clone(), families, Arc::clone(&ports.clock)).await?;
+        let occurrences = OccurrenceTaints::load(&*ports.families).await?;
         let policy = PolicyInForce::new(policy, ports.families.query(postures::records).await?);
         Ok(Self {
             policy: Arc::new(policy),
             shadow: Arc::new(Shadow::new(Arc::clone(ports), drain)),
             grants: Arc::new(grants),
+            occurrences: Arc::new(occurrences),
             project_rules: Arc::new(ProjectRules::new(
                 Arc::clone(&ports.project_files),
                 Arc::clone(&ports.families),

@@ -59,7 +59,7 @@ impl OperationHandlers {
 
     /// Returns the digest of the snapshot in force.
     fn digest(&self) -> String {
-        translate::hex(&self.state.config.borrow().digest)
+        translate::hex(&self.state.sessions.config().digest)
     }
 
     fn config(&self) -> GetConfigResponse {

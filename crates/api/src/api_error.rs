@@ -8,6 +8,7 @@ use palyra_admin::erasure::EraseContentError;
 use palyra_ports::maintain_journal::RebuildError;
 use palyra_ports::{ProofError, ReadError};
 use palyra_runtime::RequestError;
+use palyra_runtime::tape::TapeError;
 use palyra_types::ErrorCode;
 use palyra_types::access::AccessScope;
 
@@ -109,6 +110,12 @@ impl ApiError {
 
 impl From<AdminError> for ApiError {
     fn from(error: AdminError) -> Self {
+        RequestError::from(error).into()
+    }
+}
+
+impl From<TapeError> for ApiError {
+    fn from(error: TapeError) -> Self {
         RequestError::from(error).into()
     }
 }

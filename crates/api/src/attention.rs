@@ -9,13 +9,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use palyra_admin::access::AccessSnapshot;
+use palyra_admin::healing::IncidentView;
+use palyra_admin::health::HealthHandle;
+use palyra_admin::memories::MemoriesHandle;
 use palyra_ports::read_approvals::{ApprovalFilter, ApprovalQuery, EffectFilter, EffectQuery};
 use palyra_ports::read_records::{RECORD_PAGE_ROWS_MAX, RunFilter, RunQuery};
 use palyra_runtime::Caller;
 use palyra_runtime::approvals::ApprovalsHandle;
 use palyra_runtime::runs::RunsHandle;
+use palyra_scheduler::{ScheduleAttention, ScheduleAttentionKind, SchedulesHandle};
+use palyra_types::access::AccessScope;
 use palyra_types::approval::ApprovalRecord;
 use palyra_types::effect::EffectRecord;
+use palyra_types::learning::{CandidateKind, CandidateRecord};
 use palyra_types::run::{RunPhase, RunRecord, WaitReason};
 use palyra_types::surface::WorkspaceRootSource;
 use palyra_types::{RunId, SessionId, Timestamp};
@@ -52,6 +58,7 @@ impl OperationHandlers {
         let changes = AttentionSignals {
             tapes: self.state.tapes.attention_changes(),
             access: self.state.admin.access.watch_known(),
+            schedules: self.state.schedules.watch_changes(),
         };
         let reader = AttentionReader::of(self, caller, message.workspace_root);
         let reach = self.state.admin.access.count_stream(caller);
@@ -62,10 +69,11 @@ impl OperationHandlers {
     }
 }
 
-/// What can make another list: commits, and who is who, since a rule can name the approvers by their role.
+/// What can make another list: commits, schedules, and who is who, since a rule can name the approvers by their role.
 struct AttentionSignals {
     tapes: watch::Receiver<u64>,
     access: watch::Receiver<Arc<AccessSnapshot>>,
+    schedules: watch::Receiver<u64>,
 }
 
 impl AttentionSignals {
@@ -74,6 +82,7 @@ impl AttentionSignals {
         tokio::select! {
             _ = self.tapes.changed() => {}
             _ = self.access.changed() => {}
+            _ = self.schedules.changed() => {}
         }
     }
 }
@@ -107,6 +116,9 @@ async fn send_lists(
 struct AttentionReader {
     approvals: ApprovalsHandle,
     runs: RunsHandle,
+    health: HealthHandle,
+    memories: MemoriesHandle,
+    schedules: SchedulesHandle,
     caller: Caller,
     /// The folder whose items are marked.
     folder: Option<PathBuf>,
@@ -117,7 +129,15 @@ impl AttentionReader {
         let knows_folders = caller.actor.surface.profile().workspace_root == WorkspaceRootSource::Client;
         let folder = (knows_folders && !folder.is_empty()).then(|| PathBuf::from(folder));
         let state = &handlers.state;
-        Self { approvals: state.approvals.clone(), runs: state.runs.clone(), caller, folder }
+        Self {
+            approvals: state.approvals.clone(),
+            runs: state.runs.clone(),
+            health: state.health.clone(),
+            memories: state.admin.memories.clone(),
+            schedules: state.schedules.clone(),
+            caller,
+            folder,
+        }
     }
 
     async fn list(&self) -> Result<v1::ListAttentionResponse, ApiError> {
@@ -138,7 +158,14 @@ impl AttentionReader {
         let runs = self.runs.list(caller, runs, None).await?;
         let effects = self.runs.effects(caller, effects).await?;
         let more = approvals.next.is_some() || runs.next.is_some() || effects.len() >= limit;
-        let mut items = items(&approvals.records, &runs.runs, &effects);
+        // Only an owner can do something about an incident.
+        let incidents = if caller.is_owner() { self.health.open_incidents().await? } else { Vec::new() };
+        let learned = self.memories.candidates(caller).await?;
+        let mut items = items(&approvals.records, &runs.runs, &effects, &incidents);
+        items.extend(self.schedule_items().await?);
+        items.sort_by_key(|(since, _)| std::cmp::Reverse(*since));
+        let mut items: Vec<v1::AttentionItem> = items.into_iter().map(|(_, item)| item).collect();
+        items.extend(learned.iter().filter(|one| one.state.is_open()).take(limit).map(review));
         if let Some(folder) = &self.folder {
             let here = self.runs_here(&effects, folder).await?;
             for item in &mut items {
@@ -146,6 +173,15 @@ impl AttentionReader {
             }
         }
         Ok(v1::ListAttentionResponse { items, more })
+    }
+
+    /// Returns the schedules that wait, for a caller that may look at schedules.
+    async fn schedule_items(&self) -> Result<Vec<(Timestamp, v1::AttentionItem)>, ApiError> {
+        if !self.caller.scopes.contains(AccessScope::Schedules) {
+            return Ok(Vec::new());
+        }
+        let waiting = self.schedules.attention(self.caller).await?;
+        Ok(waiting.iter().map(schedule_item).collect())
     }
 
     /// Returns the runs of a folder that can have items: those that are open, and those of sessions with an unknown outcome,
@@ -170,12 +206,28 @@ impl AttentionReader {
     }
 }
 
-/// Returns what waits, newest first.
+fn schedule_item(waiting: &ScheduleAttention) -> (Timestamp, v1::AttentionItem) {
+    let kind = match waiting.kind {
+        ScheduleAttentionKind::Paused => v1::AttentionKind::SchedulePaused,
+        ScheduleAttentionKind::Reminder => v1::AttentionKind::Reminder,
+    };
+    let item = v1::AttentionItem {
+        kind: kind.into(),
+        schedule_id: waiting.schedule.to_string(),
+        about: waiting.about.expose().lines().next().unwrap_or_default().to_owned(),
+        since: translate::timestamp(waiting.since),
+        ..Default::default()
+    };
+    (waiting.since, item)
+}
+
+/// Returns what waits in and for runs, each with its time.
 fn items(
     approvals: &[ApprovalRecord],
     runs: &[RunRecord],
     effects: &[EffectRecord],
-) -> Vec<v1::AttentionItem> {
+    incidents: &[IncidentView],
+) -> Vec<(Timestamp, v1::AttentionItem)> {
     let mut items: Vec<(Timestamp, v1::AttentionItem)> = approvals.iter().map(approval).collect();
     let unsettled: BTreeSet<RunId> = effects.iter().map(|effect| effect.run).collect();
     let mut waiting = BTreeSet::new();
@@ -196,8 +248,27 @@ fn items(
         items.push((run.updated, item));
     }
     items.extend(effects.iter().map(|effect| unknown_outcome(effect, &waiting)));
-    items.sort_by_key(|(since, _)| std::cmp::Reverse(*since));
-    items.into_iter().map(|(_, item)| item).collect()
+    items.extend(incidents.iter().map(incident));
+    items
+}
+
+/// Reviews come last: no run waits for one.
+fn review(record: &CandidateRecord) -> v1::AttentionItem {
+    let about = record.proposed.text.expose().lines().next().unwrap_or_default().to_owned();
+    let first = record.proposed.evidence.first();
+    v1::AttentionItem {
+        kind: v1::AttentionKind::Review.into(),
+        run_id: first.map(|cited| cited.run.to_string()).unwrap_or_default(),
+        session_id: record.session.map(|session| session.to_string()).unwrap_or_default(),
+        candidate_id: record.proposed.candidate.to_string(),
+        about: if record.proposed.kind == CandidateKind::Procedure {
+            "a procedure".to_owned()
+        } else {
+            about
+        },
+        since: translate::timestamp(record.updated),
+        ..Default::default()
+    }
 }
 
 fn approval(record: &ApprovalRecord) -> (Timestamp, v1::AttentionItem) {
@@ -247,6 +318,19 @@ fn unknown_outcome(record: &EffectRecord, waiting: &BTreeSet<RunId>) -> (Timesta
     (record.started, item)
 }
 
+fn incident(view: &IncidentView) -> (Timestamp, v1::AttentionItem) {
+    let opened = &view.record.opened;
+    let cause = opened.cause.as_str().replace('_', " ");
+    let item = v1::AttentionItem {
+        kind: v1::AttentionKind::Incident.into(),
+        incident_id: opened.incident.to_string(),
+        about: if view.subject.is_empty() { cause } else { format!("{cause}: {}", view.subject) },
+        since: translate::timestamp(view.record.created),
+        ..Default::default()
+    };
+    (view.record.created, item)
+}
+
 #[cfg(test)]
 mod tests {
     use palyra_types::run::{InputDelivery, RunLifecycleState};
@@ -280,8 +364,9 @@ mod tests {
     #[test]
     fn a_run_that_waits_for_words_after_its_unknown_call_was_settled_is_listed() {
         let runs = [waiting(1, WaitReason::OutcomeUnknown), waiting(2, WaitReason::Question)];
-        let listed = items(&[], &runs, &[]);
-        let found: Vec<_> = listed.iter().map(|item| (item.kind(), item.effect_id, item.run_waits)).collect();
+        let listed = items(&[], &runs, &[], &[]);
+        let found: Vec<_> =
+            listed.iter().map(|(_, item)| (item.kind(), item.effect_id, item.run_waits)).collect();
         let expected =
             [v1::AttentionKind::UnknownOutcome, v1::AttentionKind::Question].map(|kind| (kind, 0, true));
         assert_eq!(found, expected);

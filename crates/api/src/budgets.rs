@@ -2,6 +2,7 @@
 //!
 //! Invariant: amounts of money are millionths of the currency of the price catalogue, in both directions.
 
+use palyra_admin::budgets::RaisedLimit;
 use palyra_admin::usage::{BudgetChange, BudgetListing, ListedAccount, TopUp};
 use palyra_runtime::Caller;
 use palyra_types::budget::{
@@ -95,8 +96,8 @@ impl OperationHandlers {
         message: v1::GoOnOnceRequest,
     ) -> Result<v1::GoOnOnceResponse, ApiError> {
         let run = translate::id("run_id", &message.run_id)?;
-        self.state.runs.go_on_once(caller, run).await?;
-        Ok(v1::GoOnOnceResponse {})
+        let raised = self.state.runs.go_on_once(caller, run).await?;
+        Ok(v1::GoOnOnceResponse { raised: raised.iter().map(raised_budget).collect() })
     }
 }
 
@@ -140,6 +141,15 @@ fn account(account: &ListedAccount, hard: UsageLimits) -> v1::BudgetAccount {
         reserved: Some(stored_amount(account.reserved)),
         limits: Some(stored_limits(limits)),
         window_ends: account.window.resets().and_then(translate::timestamp),
+        topped_up: (raised != UsageAmount::ZERO).then(|| stored_amount(raised)),
+    }
+}
+
+fn raised_budget(raised: &RaisedLimit) -> v1::RaisedBudget {
+    v1::RaisedBudget {
+        budget: raised.budget.to_string(),
+        amount: Some(stored_amount(raised.amount)),
+        until: raised.until.and_then(translate::timestamp),
     }
 }
 

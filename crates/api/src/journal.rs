@@ -89,12 +89,14 @@ impl OperationHandlers {
         use verify_journal_response::Step;
         let wrap = |step| VerifyJournalResponse { step: Some(step) };
         let journal = self.state.journal.clone();
+        let health = self.state.health.clone();
         Ok(respond(STEPS_QUEUED_MAX, |response_tx| async move {
             let progress = progress_sink(&response_tx, move |progress| wrap(Step::Progress(progress)));
             let verified = tokio::select! {
                 verified = journal.verify(progress) => verified,
                 () = response_tx.closed() => return Ok(()),
             };
+            health.heal_now();
             send_last(&response_tx, verified.map(|report| wrap(Step::Report(report_to_wire(report))))).await
         }))
     }

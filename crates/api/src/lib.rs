@@ -40,18 +40,22 @@ mod add_model;
 mod usage;
 mod people;
 mod compactions;
+mod learning;
 mod memory;
 mod tokens;
 mod console_links;
 mod proof;
 
 mod erasure;
+mod backups;
 mod journal;
 
 mod admin;
 mod background;
 mod budgets;
+mod incidents;
 mod queued_tasks;
+mod schedules;
 
 mod daemon_facts;
 

@@ -75,6 +75,8 @@ impl Harness {
             families: store.clone(),
             maintain: store.clone(),
             proofs: store.clone(),
+            backups: Arc::new(palyra_ports::NoBackups),
+            notify: Arc::new(palyra_ports::NoTargets),
             erasures: store,
             tools: Arc::new(BuiltinTools::new()),
             restore: Arc::new(BuiltinTools::new()),

@@ -100,7 +100,9 @@ fn tasks_of_the_queue_are_measured_beside_appends() {
     for what in ["from the call to its worker", "tasks/s of the queue"] {
         let figure = named(&figures, what);
         assert!(figure["ours"]["p50"].as_f64() > Some(0.0) && figure["ratio"].is_f64(), "{figure}");
+        assert!(figure["ours"]["p99"].is_f64(), "{figure}");
     }
+    assert_eq!(named(&figures, "wake-ups of an empty queue")["verdict"], "met", "{figures:?}");
 }
 
 #[test]

@@ -6,13 +6,14 @@
 
 mod first_word;
 mod overview;
-mod tips;
+#[cfg(test)]
+mod tip_tests;
 
 use std::ffi::OsString;
 
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
+use palyra_explain::UnknownWord;
 
-use self::tips::UnknownWord;
 use crate::context::GlobalArgs;
 use crate::verbs;
 
@@ -78,6 +79,9 @@ pub(crate) enum Verb {
     /// Verify, rebuild and look at the journal
     #[command(subcommand)]
     Journal(verbs::journal::JournalVerb),
+    /// Make, check and restore backups of the state directory
+    #[command(subcommand, hide = true)]
+    Backup(palyra_backup_verb::BackupVerb),
     /// Show the daemon, its model, what waits for you, the journal
     Status(verbs::status::StatusArgs),
     /// Open the web console, signed in
@@ -199,7 +203,7 @@ fn hide_below(command: clap::Command, shared: &[clap::Id]) -> clap::Command {
 
 /// Replaces the suggestions of an error about words that are not a verb.
 pub(crate) fn with_tip(error: clap::Error, words: &[String]) -> clap::Error {
-    tips::with_tip(error, words, UnknownWord::Later)
+    palyra_explain::with_tip(error, words, UnknownWord::Later, &definition())
 }
 
 /// Reads what was typed; also says whether the verb was asked for JSON.
@@ -211,7 +215,7 @@ pub(crate) fn parse(arguments: Vec<OsString>) -> Result<(CommandLine, bool), cla
     let unknown = if is_verb { UnknownWord::Later } else { UnknownWord::First };
     let matches = command
         .try_get_matches_from_mut(arguments)
-        .map_err(|error| tips::with_tip(error, &typed, unknown))?;
+        .map_err(|error| palyra_explain::with_tip(error, &typed, unknown, &definition()))?;
     let json = wants_json(&matches);
     let line = CommandLine::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
     Ok((line, json))

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
+use palyra_backup_verb::BackupCommand;
 use palyra_client::{
-    Client, ClientError, ConnectOptions, DaemonNotice, DaemonTarget, StartPolicy, TcpAddress,
+    Client, ClientError, ConnectOptions, DaemonNotice, DaemonTarget, KeptEntries, StartPolicy, TcpAddress,
 };
 use palyra_types::state_dir::{config_dir, data_dir, state_dir};
 use palyra_types::{Content, ErrorCode};
@@ -232,13 +233,25 @@ impl Context {
         Ok(Exit::Done)
     }
 
-    /// Connects only to a daemon that serves already.
+    /// Connects only to a daemon that serves already, without a check of its past: to stop, reload or back it up.
     pub(crate) async fn connect_running(&self) -> Result<Client, Failure> {
-        let mut options = self.connect_options()?;
-        options.start = StartPolicy::Never;
-        // Whoever stops or reloads a daemon need not believe what it says about the past.
-        options.heads = None;
-        Ok(Client::connect(options).await?)
+        Ok(Client::connect(self.running_options()?).await?)
+    }
+
+    fn running_options(&self) -> Result<ConnectOptions, Failure> {
+        Ok(ConnectOptions { start: StartPolicy::Never, heads: None, ..self.connect_options()? })
+    }
+
+    /// Returns the parts of this process that backups need.
+    pub(crate) fn backup_command(&self) -> Result<BackupCommand<'_>, Failure> {
+        self.require_local("palyra backup")?;
+        Ok(BackupCommand {
+            output: &self.output,
+            interrupts: &self.interrupts,
+            state_dir: self.state_dir()?,
+            config_file: self.config_file().ok(),
+            daemon: self.running_options()?,
+        })
     }
 }
 
@@ -293,10 +306,18 @@ fn tell(output: &Output, notice: &DaemonNotice, file: Option<&Path>) {
         DaemonNotice::VariablesNotUsed { variables, in_force, place } => {
             output.note(NoteKind::Doubt, &variables_not_used(variables, in_force, place, file));
         }
-        DaemonNotice::OtherLog { before, now, entries } => {
+        DaemonNotice::OtherLog { before, now, entries, kept: KeptEntries::All } => {
+            let note_text = format!(
+                "the journal was opened again as log {now}, and proves that it continues all {entries} entries that were \
+                 seen of log {before}"
+            );
+            output.note(NoteKind::Info, &note_text);
+        }
+        DaemonNotice::OtherLog { before, now, entries, kept: KeptEntries::NotAll } => {
             let note_text = format!(
                 "the journal here is log {now}; this daemon served log {before} before, of which {entries} \
-                 entries were seen. If you did not replace or reopen it, another person did"
+                 entries were seen, and does not continue all of them: it is older, or another one. If you did not restore, \
+                 replace or reopen it, another person did"
             );
             output.note(NoteKind::Doubt, &note_text);
         }

@@ -48,7 +48,7 @@ pub(crate) trait FollowedRun {
     /// Sends the run an input.
     fn send_input(&mut self, text: String) -> Result<(), ClientError>;
     /// Lets the run go on once, which waits for a budget.
-    async fn go_on_once(&mut self) -> Result<(), ClientError>;
+    async fn go_on_once(&mut self) -> Result<v1::GoOnOnceResponse, ClientError>;
     /// Returns the run's id, once it is known.
     fn run(&self) -> Option<RunId>;
     /// Answers an approval of the run.
@@ -86,9 +86,9 @@ impl FollowedRun for DaemonRun {
         self.follower.send_input(text)
     }
 
-    async fn go_on_once(&mut self) -> Result<(), ClientError> {
+    async fn go_on_once(&mut self) -> Result<v1::GoOnOnceResponse, ClientError> {
         let run_id = self.run().map(|run| run.to_string()).unwrap_or_default();
-        self.client.call(v1::GoOnOnceRequest { run_id }).await.map(|_| ())
+        self.client.call(v1::GoOnOnceRequest { run_id }).await
     }
 
     fn run(&self) -> Option<RunId> {

@@ -11,6 +11,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::help;
 use crate::verbs;
+use palyra_backup_verb::BackupOutcome;
 use palyra_terminal::{ErrorFormat, InterruptListener, Output};
 
 /// Runs the program with its arguments, the program's name first.
@@ -78,6 +79,10 @@ async fn dispatch(context: &Context, verb: Verb) -> Result<Exit, Failure> {
         Verb::Memory(verb) => verbs::memory::run(context, verb).await,
         Verb::Model(verb) => verbs::model::run(context, verb).await,
         Verb::Journal(verb) => verbs::journal::run(context, verb).await,
+        Verb::Backup(verb) => match context.backup_command()?.run(verb).await? {
+            BackupOutcome::Done => Ok(Exit::Done),
+            BackupOutcome::Faulty => Ok(Exit::Failed),
+        },
         Verb::Status(args) => verbs::status::run(context, &args).await,
         Verb::Console(args) => {
             let client = context.connect().await?;
@@ -178,7 +183,7 @@ mod tests {
         assert!(named.len() > 40, "{named:?}");
         for (code, command) in named {
             let words = command.split(' ').map(|word| match word {
-                "RUN" | "SESSION" | "ID" => "01ARZ3NDEKTSV4RRFFQ69G5FAV",
+                "RUN" | "SESSION" | "SCHEDULE" | "ID" => "01ARZ3NDEKTSV4RRFFQ69G5FAV",
                 "EFFECT" | "NUMBER" => "1",
                 "SCOPE" => "runs",
                 // The first of several words to choose from.

@@ -3,6 +3,8 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
+use palyra_backup::BackupError;
+use palyra_backup_verb::BackupCommandError;
 use palyra_client::{ClientError, LogTail, NO_OTHER_STARTS};
 use palyra_terminal::{Output, OutputError, error_json, error_lines};
 use palyra_types::ErrorCode;
@@ -65,6 +67,22 @@ pub(crate) enum Failure {
     /// Standard output takes nothing more.
     #[error(transparent)]
     Output(#[from] OutputError),
+}
+
+impl From<BackupError> for Failure {
+    fn from(error: BackupError) -> Self {
+        Self::local(error.code(), error.to_string())
+    }
+}
+
+impl From<BackupCommandError> for Failure {
+    fn from(error: BackupCommandError) -> Self {
+        match error {
+            BackupCommandError::Client(error) => Self::Client(error),
+            BackupCommandError::Output(error) => Self::Output(error),
+            error => Self::local(error.code(), error.to_string()),
+        }
+    }
 }
 
 impl Failure {

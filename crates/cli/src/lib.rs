@@ -6,7 +6,6 @@
 //!
 //! Begin at [`run`]; each verb is a file in `verbs`.
 
-mod exit;
 mod failure;
 mod model_names;
 mod run_folder;
@@ -23,3 +22,4 @@ mod entry;
 pub use daemon_hooks::{ConfigMistake, ConfigVerdict, DaemonHooks, PolicyReport, PolicyWork, ServeArgs};
 pub use entry::run;
 pub use palyra_client::OwnModel;
+use palyra_run_view::exit;

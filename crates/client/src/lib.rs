@@ -32,7 +32,7 @@ pub use follow::{FollowEvent, RunFollower, new_idempotency_key};
 pub use followed_log::FollowedLog;
 pub use heads::GivenUpHead;
 pub use input_reach::InputReach;
-pub use notice::{DaemonNotice, NoticeSink};
+pub use notice::{DaemonNotice, KeptEntries, NoticeSink};
 pub use options::{
     ConnectOptions, DaemonTarget, ModelFingerprint, OwnModel, StartPolicy, TcpAddress, UnnamedFingerprint,
 };

@@ -66,6 +66,8 @@ pub enum DaemonNotice {
         now: LogId,
         /// Entries that were seen of the former.
         entries: u64,
+        /// How much of it is part of the latter.
+        kept: KeptEntries,
     },
     /// The newest head of the journal could not be kept: a rollback may go unnoticed next time.
     HeadNotKept {
@@ -77,6 +79,15 @@ pub enum DaemonNotice {
         /// How many runs are open there; `None` when it did not say.
         open_runs: Option<u64>,
     },
+}
+
+/// How much of a log that was seen is part of another one in its place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeptEntries {
+    /// All of them: it proves that it continues what was seen, as after a restore of a backup that is not older.
+    All,
+    /// Not all: it is older than what was seen, or of another history.
+    NotAll,
 }
 
 /// Takes notices; called from within client calls, so it must not block for long.

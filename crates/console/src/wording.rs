@@ -126,7 +126,8 @@ pub(crate) fn line_or(text: &str, empty: &str) -> String {
 
 /// Returns the key of one thing that waits.
 pub(crate) fn item_key(item: &v1::AttentionItem) -> String {
-    format!("{}.{}.{}.{}", item.kind, item.run_id, item.approval_id, item.effect_id)
+    let subject = format!("{}{}", item.run_id, item.schedule_id);
+    format!("{}.{subject}.{}.{}", item.kind, item.approval_id, item.effect_id)
 }
 
 /// Returns the time now, in seconds since 1970.

@@ -101,7 +101,13 @@ const CONTEXT_SOURCES: &[ContextSourceRow] = &[
         DropRule::Never,
         SourceGives::Texts(|material| vec![material.texts.of_skills.into()]),
     ),
-    row(ContextSource::Preferences, oldest_first(55), SourceGives::Nothing),
+    row(
+        ContextSource::Preferences,
+        oldest_first(55),
+        SourceGives::Segments(|material| {
+            material.started.map(recalled_memories::preferences_of).unwrap_or_default()
+        }),
+    ),
     row(
         ContextSource::Tools,
         DropRule::Never,

@@ -5,8 +5,9 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use palyra_admin::AdminError;
 use palyra_admin::budgets::AuxiliaryPayer;
+use palyra_admin::memories::memory_search::{LearnedPreferences, MemorySearch};
+use palyra_admin::{AdminError, NoErasure};
 use palyra_context::compaction::{CompactionSource, CompactionTask, older_runs, request_bytes_max};
 use palyra_context::session_history::{PriorContext, size_of};
 use palyra_journal_core::families::{compactions, sessions};
@@ -28,6 +29,7 @@ use crate::history::{earlier_runs, session_record};
 use crate::marked_places::marked_places;
 use crate::parts::ConversationPorts;
 use crate::past_run::ReadRun;
+use crate::reflection_watch::ReflectionWatch;
 use crate::summary_model::{SummaryWriters, WrittenSummary, summary_of_model};
 
 /// The window assumed for a model that is not configured.
@@ -49,6 +51,7 @@ pub struct ConversationsHandle {
     ports: ConversationPorts,
     under_way: Arc<Mutex<BTreeSet<SessionRef>>>,
     without_summary: Arc<Mutex<SessionsWithoutSummary>>,
+    completed: ReflectionWatch,
 }
 
 /// Sessions that are known to have no summary, so that their runs do not ask the journal for one.
@@ -101,13 +104,50 @@ impl ConversationsHandle {
     /// Makes a handle.
     #[must_use]
     pub fn new(ports: ConversationPorts) -> Self {
-        Self { ports, under_way: Arc::default(), without_summary: Arc::default() }
+        Self {
+            ports,
+            under_way: Arc::default(),
+            without_summary: Arc::default(),
+            completed: ReflectionWatch::default(),
+        }
     }
 
     /// Returns the ports.
     #[must_use]
     pub fn ports(&self) -> &ConversationPorts {
         &self.ports
+    }
+
+    /// Returns the sessions with completed runs that are to be learned from.
+    #[must_use]
+    pub fn completed(&self) -> &ReflectionWatch {
+        &self.completed
+    }
+
+    /// Takes note of a completed run of a session, which is to be learned from.
+    pub fn note_completed(&self, session: SessionRef) {
+        self.completed.note(session, self.ports.clock.boot());
+    }
+
+    /// Gives a run that is about to be accepted what is remembered for its person, with its labels: learned preferences, and where
+    /// recall is on what fits its input. Returns the guard to keep until the run is recorded; nothing is given where an erasure
+    /// comes between.
+    pub async fn recall(
+        &self,
+        memories: &MemorySearch,
+        session: SessionRef,
+        started: &mut RunStarted,
+        preferences: LearnedPreferences,
+    ) -> Option<NoErasure> {
+        let erasures = self.ports.erasures.erasures()?;
+        let recalled = memories.given(session, started, preferences).await;
+        if recalled.is_empty() {
+            return None;
+        }
+        let no_erasure = self.ports.erasures.exclude(erasures)?;
+        started.taints = recalled.iter().fold(started.taints, |all, item| all.with(item.taints));
+        started.recalled = recalled;
+        Some(no_erasure)
     }
 
     /// Sums up the older runs of a session; several times where they do not fit one request. Returns the latest summary.

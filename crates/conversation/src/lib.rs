@@ -8,15 +8,22 @@
 
 pub mod history;
 pub mod past_run;
+pub mod reflection;
 
+mod auxiliary_answer;
 mod compaction_handler;
 mod compaction_task;
 mod conversations;
 mod marked_places;
 mod parts;
+mod reflection_watch;
 mod summary_model;
 
 pub use compaction_handler::CompactionHandler;
 pub use compaction_task::CompactionWatch;
 pub use conversations::{ConversationsHandle, NewCompaction};
 pub use parts::{ConversationPorts, ZoneOf};
+pub use reflection::ReflectionHandler;
+pub use reflection_watch::{
+    LearningConfigNow, REFLECTION_COOLDOWN, ReflectionWatch, schedule_post_run_reflection,
+};

@@ -3,32 +3,21 @@
 //! Of the models that the latest run of the session may ask, the cheapest one that the request fits is asked.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use futures::StreamExt;
-use futures::stream::BoxStream;
-use palyra_admin::budgets::{
-    AnswerProgress, AuxiliaryCall, AuxiliaryPayer, AuxiliaryRefusal, RequestOutcome,
-};
+use palyra_admin::budgets::{AuxiliaryPayer, AuxiliaryRefusal, RequestOutcome};
 use palyra_admin::models::candidates;
 use palyra_context::compaction::CompactionTask;
 use palyra_types::budget::RequestSize;
 use palyra_types::compaction::SummaryRefusal;
 use palyra_types::data_delimiter::DataDelimiter;
-use palyra_types::model::{
-    BYTES_PER_TOKEN_ESTIMATED, ChatMessage, FinishReason, ModelFailure, ModelPiece, ModelRef,
-};
+use palyra_types::model::{BYTES_PER_TOKEN_ESTIMATED, ChatMessage, ModelRef};
 use palyra_types::{Content, Redacted};
 
+use crate::auxiliary_answer::{AnswerFailure, ReservedAnswer, answer_of};
 use crate::parts::ConversationPorts;
 
-/// How long a model may take.
-const SUMMARY_SPAN_MAX: Duration = Duration::from_secs(60);
 /// How much of an answer is read, as a multiple of what is taken.
 const READ_SHARE: usize = 2;
-
-/// An answer as it arrives.
-type AnswerPieces = BoxStream<'static, Result<ModelPiece, ModelFailure>>;
 
 /// Who may write a summary, and who pays for it.
 pub(crate) struct SummaryWriters<'a> {
@@ -61,20 +50,17 @@ pub(crate) async fn summary_of_model(
     task: &CompactionTask,
     writers: SummaryWriters<'_>,
 ) -> WrittenSummary {
-    let ReservedSummary { call, pieces } = match reserve(ports, task, writers).await {
+    let reserved = match reserve(ports, task, writers).await {
         Ok(reserved) => reserved,
         Err(why) => return WrittenSummary::refused(why),
     };
-    let model = Some(call.model().clone());
-    let answer = ask(ports, task, call, pieces).await;
+    let model = Some(reserved.call.model().clone());
+    let answer = answer_of(ports, reserved, task.bytes_max() * READ_SHARE).await;
+    let answer = answer.map_err(|failure| match failure {
+        AnswerFailure::NoAnswer => SummaryRefusal::NoAnswer,
+        AnswerFailure::TooLong => SummaryRefusal::TooLong,
+    });
     WrittenSummary { model, text: answer.and_then(|answer| checked(ports, task, answer)) }
-}
-
-/// A request for a summary that is reserved and not sent yet.
-struct ReservedSummary {
-    call: AuxiliaryCall,
-    /// Its answer; the first poll sends it.
-    pieces: AnswerPieces,
 }
 
 /// Makes the request and reserves it for the model that it goes to.
@@ -82,7 +68,7 @@ async fn reserve(
     ports: &ConversationPorts,
     task: &CompactionTask,
     writers: SummaryWriters<'_>,
-) -> Result<ReservedSummary, SummaryRefusal> {
+) -> Result<ReservedAnswer, SummaryRefusal> {
     let SummaryWriters { models, window_tokens, payer } = writers;
     let first = models.first().ok_or(SummaryRefusal::NoAnswer)?.clone();
     let lines = ports.redactor.redact(task.lines_to_keep()).text;
@@ -105,29 +91,12 @@ async fn reserve(
     request.model = call.model().clone();
     let provider = ports.models.borrow().provider(&request.model).map(Arc::clone);
     match provider {
-        Some(provider) => Ok(ReservedSummary { call, pieces: provider.stream(Arc::new(request)) }),
+        Some(provider) => Ok(ReservedAnswer { call, pieces: provider.stream(Arc::new(request)) }),
         None => {
             call.end(RequestOutcome::NotSent).await;
             Err(SummaryRefusal::NoAnswer)
         }
     }
-}
-
-/// Sends a reserved request, and ends its reservation with what became of it.
-async fn ask(
-    ports: &ConversationPorts,
-    task: &CompactionTask,
-    mut call: AuxiliaryCall,
-    pieces: AnswerPieces,
-) -> Result<Content<String>, SummaryRefusal> {
-    call.sent();
-    let deadline = ports.clock.boot().after(SUMMARY_SPAN_MAX);
-    let (answer, outcome) = tokio::select! {
-        read = read(pieces, task.bytes_max() * READ_SHARE) => read,
-        () = ports.clock.sleep_until(deadline) => (Err(SummaryRefusal::NoAnswer), WITHOUT_USAGE),
-    };
-    call.end(outcome).await;
-    answer
 }
 
 /// Redacted before it is checked: the text that is recorded is the text that was checked.
@@ -150,40 +119,4 @@ fn delimiters(ports: &ConversationPorts) -> [DataDelimiter; 2] {
         delimiter.0.copy_from_slice(bytes);
     }
     delimiters
-}
-
-/// The end of a request whose provider began to answer, or may have.
-const WITHOUT_USAGE: RequestOutcome = RequestOutcome::Answered { usage: None };
-
-/// Reads an answer; returns how its request ended as well.
-async fn read(
-    mut pieces: AnswerPieces,
-    bytes_max: usize,
-) -> (Result<Content<String>, SummaryRefusal>, RequestOutcome) {
-    let mut text = String::new();
-    let mut progress = AnswerProgress::Nothing;
-    while let Some(piece) = pieces.next().await {
-        match piece {
-            Ok(ModelPiece::Text(piece)) => {
-                progress = AnswerProgress::Begun;
-                text.push_str(piece.expose());
-                if text.len() > bytes_max {
-                    return (Err(SummaryRefusal::TooLong), WITHOUT_USAGE);
-                }
-            }
-            Ok(ModelPiece::Reasoning(_)) => progress = AnswerProgress::Begun,
-            Ok(ModelPiece::Answer(answer)) => {
-                let outcome = RequestOutcome::Answered { usage: answer.usage };
-                let is_whole = answer.finish == FinishReason::Stop;
-                let read = if is_whole { Ok(Content::new(text)) } else { Err(SummaryRefusal::NoAnswer) };
-                return (read, outcome);
-            }
-            Err(failure) => {
-                tracing::warn!(class = ?failure.class, "a model gave no summary");
-                let outcome = RequestOutcome::of_failure(failure.class, progress);
-                return (Err(SummaryRefusal::NoAnswer), outcome);
-            }
-        }
-    }
-    (Err(SummaryRefusal::NoAnswer), WITHOUT_USAGE)
 }

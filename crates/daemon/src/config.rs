@@ -8,9 +8,14 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use palyra_admin::healing::HealingModes;
+use palyra_admin::upkeep::RetentionRules;
+use palyra_delivery::TargetAddresses;
 use palyra_governance::ModelPreference;
 use palyra_journal::PayloadSealing;
-use palyra_ports::EmbeddingModelName;
+use palyra_learning::{FULL_CONFIDENCE_BPS, LearningRuntimeConfig};
+use palyra_ports::{BackupSchedule, DeliverySettings, EmbeddingModelName};
+use palyra_types::incident::{HealingDomain, SelfHealingMode};
 use palyra_types::run::RunLimits;
 
 mod schema;
@@ -20,6 +25,7 @@ mod file;
 mod check;
 mod provider;
 mod http;
+mod notify;
 mod host_places;
 
 mod value;
@@ -133,6 +139,7 @@ fn assemble(
     if mistakes.is_empty() {
         provider::check_all(&values, &file.providers, &mut mistakes);
         http::check_all(&values, &mut mistakes);
+        notify::check_all(&values, &mut mistakes);
     }
     provider::add_defaults(&mut values);
     mistakes.into_result().map(|()| Config { values, file: None })
@@ -205,6 +212,79 @@ impl Config {
     #[must_use]
     pub fn compacts(&self) -> bool {
         !matches!(self.values.get("compaction.automatic"), Some((ConfigValue::Bool(false), _)))
+    }
+
+    /// Returns when sessions that no person uses are archived and erased.
+    #[must_use]
+    pub fn retention(&self) -> RetentionRules {
+        let days = |key: &str| match self.integer(key) {
+            0 => None,
+            days => Some(Duration::from_secs(days * 24 * 60 * 60)),
+        };
+        RetentionRules {
+            archive_after: days("retention.archive_sessions_days"),
+            erase_after: days("retention.erase_archived_days"),
+        }
+    }
+
+    /// Returns when backups are made without being asked; `None` for never.
+    #[must_use]
+    pub fn backups(&self) -> Option<BackupSchedule> {
+        let folder = self.text("backup.folder");
+        (!folder.is_empty()).then(|| BackupSchedule {
+            folder: folder.into(),
+            every: Duration::from_secs(self.integer("backup.every_hours") * 3_600),
+            keep: usize::try_from(self.integer("backup.keep")).unwrap_or(usize::MAX),
+        })
+    }
+
+    /// Returns the targets of notifications, and when they are used. `machine_zone` counts where no time zone is set.
+    #[must_use]
+    pub fn notify(&self, machine_zone: &str) -> DeliverySettings {
+        notify::settings(&self.values, machine_zone)
+    }
+
+    /// Returns where notifications go.
+    #[must_use]
+    pub fn notify_addresses(&self) -> TargetAddresses {
+        notify::addresses(&self.values)
+    }
+
+    /// Returns the reference to the secret that webhooks are signed with; empty for none.
+    #[must_use]
+    pub fn webhook_secret(&self) -> &str {
+        self.text("notify.webhook_secret")
+    }
+
+    /// Returns the folder of automatic backups; empty for none.
+    #[must_use]
+    pub fn backup_folder(&self) -> &str {
+        self.text("backup.folder")
+    }
+
+    /// Returns the mode of self-healing in each domain.
+    #[must_use]
+    pub fn healing_modes(&self) -> HealingModes {
+        let mut modes = HealingModes::default();
+        for (domain, word) in HealingDomain::ALL {
+            let mode = SelfHealingMode::of(self.text(&format!("healing.{word}")));
+            modes.set(domain, mode.unwrap_or_default());
+        }
+        modes
+    }
+
+    /// Returns what is learned from conversations.
+    #[must_use]
+    pub fn learning(&self) -> LearningRuntimeConfig {
+        let bps = |key| u32::try_from(self.integer(key)).unwrap_or(FULL_CONFIDENCE_BPS);
+        LearningRuntimeConfig {
+            is_enabled: !matches!(self.values.get("learning.enabled"), Some((ConfigValue::Bool(false), _))),
+            sampling_bps: bps("learning.sampling_bps"),
+            fact_auto_write_threshold_bps: bps("learning.fact_threshold_bps"),
+            preference_auto_write_threshold_bps: bps("learning.preference_threshold_bps"),
+            procedure_auto_write_threshold_bps: None,
+            review_threshold_bps: bps("learning.review_threshold_bps"),
+        }
     }
 
     /// Returns the default model; empty when none is named.

@@ -98,7 +98,8 @@ pub fn examine_policies(
 /// Returns every tool that ships, and the components that a daemon with this state directory offered last.
 fn every_tool(state_dir: Option<&Path>) -> ToolCatalog {
     let files = BuiltinTools::new().catalog();
-    let shipped = files.iter().cloned().chain(palyra_tools::memory_tool_specs());
+    let of_records = palyra_tools::memory_tool_specs().into_iter().chain(palyra_tools::schedule_tool_specs());
+    let shipped = files.iter().cloned().chain(of_records);
     let shipped = shipped.chain(palyra_commands::tool_specs()).chain(palyra_web::tool_specs());
     let mut specs: Vec<ToolSpec> = shipped.collect();
     let components = state_dir.map(|dir| palyra_wasm::offered_tools(&dir.join(COMPONENTS_FOLDER)));

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use palyra_journal::{Derived, JournalStore, OpenError, OpenOptions};
 use palyra_types::proof::ReopenReason;
-use palyra_types::state_dir::{ACCEPT_ROLLBACK_FILE_NAME, REBUILD_FILE_NAME, config_dir};
+use palyra_types::state_dir::{ACCEPT_ROLLBACK_FILE_NAME, ORDER_RESTORED, REBUILD_FILE_NAME, config_dir};
 
 /// Below the configuration directory: the newest signed head of each log that this user's daemons wrote.
 const ANCHORS_FOLDER_NAME: &str = "anchors";
@@ -73,7 +73,7 @@ fn read_order(path: &Path) -> Option<ReopenReason> {
     };
     let reason = match text.trim_end() {
         "rollback_accepted" => Some(ReopenReason::RollbackAccepted),
-        "restored" => Some(ReopenReason::Restored),
+        ORDER_RESTORED => Some(ReopenReason::Restored),
         "key_lost" => Some(ReopenReason::KeyLost),
         _ => None,
     };

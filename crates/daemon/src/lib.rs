@@ -16,11 +16,13 @@ mod host_sandbox;
 mod egress;
 
 mod history;
+mod backups;
 
 mod models;
 mod model_keys;
 mod keyless_provider;
 mod model_config;
+mod notifications;
 mod own_model;
 mod replacement;
 

@@ -6,7 +6,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
+use palyra_admin::healing::HealingTimes;
 use palyra_admin::health::{CheckLevel, HealthCheck};
 use palyra_admin::prices::PublishedPrices;
 use palyra_api::{ConfigFact, ReloadError, ReloadPart, ReloadReport, ReloadRequest};
@@ -86,6 +88,17 @@ pub(crate) struct ReloadReceivers {
     pub(crate) config: watch::Receiver<Arc<Config>>,
     pub(crate) policy: watch::Receiver<Arc<ToolCallPolicySnapshot>>,
     pub(crate) prices: watch::Receiver<PublishedPrices>,
+}
+
+impl ReloadTargets {
+    /// Lets self-healing decide by another window than the usual ones, until the configuration is read again.
+    pub(crate) fn set_healing_window(&self, window: Option<Duration>) {
+        if let Some(window) = window {
+            self.snapshots.send_modify(|snapshot| {
+                Arc::make_mut(snapshot).healing_times = HealingTimes::with_window(window);
+            });
+        }
+    }
 }
 
 /// Puts a configuration, its models, prices and policies where they can be watched and replaced. Policies that are not

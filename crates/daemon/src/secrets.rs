@@ -49,8 +49,9 @@ fn known() -> MutexGuard<'static, KnownSecrets> {
 pub(crate) fn know(config: &Config, environment: &BTreeMap<String, String>) {
     let configured = config.providers().into_iter().filter_map(|settings| settings.key?.parse().ok());
     let selected = explicit_selection(environment).ok().flatten().and_then(|selection| selection.key);
+    let webhook = config.webhook_secret().parse().ok();
     let offered = detect_keys(environment).into_iter().map(|found| found.key);
-    let references: Vec<KeyReference> = configured.chain(selected).chain(offered).collect();
+    let references: Vec<KeyReference> = configured.chain(selected).chain(webhook).chain(offered).collect();
     // A reference that leads nowhere is an error where the models are built; secrets of the vault are known already.
     let keys = references.iter().filter_map(|reference| reference.resolve(environment).ok());
     known().replace_keys(&SCANNER, keys.map(|key| key.to_be_redacted()).collect());

@@ -14,6 +14,7 @@ use std::time::Duration;
 use palyra_admin::health::LiveChecks;
 use palyra_admin::prices::{CurrentPrices, PublishedPrices};
 use palyra_api::{DaemonFacts, ModelChanges, ReloadHandle};
+use palyra_backup::ConfigPlaces;
 use palyra_journal::{Derived, JournalStore};
 use palyra_policy::ToolCallPolicySnapshot;
 use palyra_ports::{Clock, ComponentStore, FillCredential, SecretNames};
@@ -27,9 +28,11 @@ use tokio::sync::watch;
 use crate::config::Config;
 use crate::edited_files::EditedFiles;
 use crate::journal_jobs::JournalJobs;
+use crate::lock_watch::LockPlace;
 use crate::model_config::FileModelConfig;
 use crate::model_keys::KeySources;
 use crate::models::MissingSecret;
+use crate::notifications::DeliveryAccess;
 use crate::policies::{PolicySource, own};
 use crate::refusal::{StartRefusal, chain};
 use crate::reload::{ConfigReloader, ReloadReceivers};
@@ -56,6 +59,8 @@ pub struct ServeArgs {
     pub config: Option<PathBuf>,
     /// A loopback address for clients with a token.
     pub listen: Option<String>,
+    /// The window of self-healing instead of the usual ones; for tests, no option of the program sets it.
+    pub healing_window: Option<Duration>,
 }
 
 /// How long tasks may take to end once everything is closed.
@@ -193,13 +198,15 @@ async fn run(
     let prices = prices_of(&config)?;
     let watched = reload::watched(config, directory, prices, &policies);
     let (swap, seen) = watched.map_err(|error| StartRefusal::new(error.code(), &error))?;
+    swap.set_healing_window(args.healing_window);
     let sealing = seen.config.borrow().journal_sealing();
     let live_checks = live_checks(&tool_setup, &access.vault, EditedFiles::new(&source, &policies, &seen));
     let components = Arc::new(swap.known_to_the_rules(&tool_setup));
     let jobs = tool_setup.jobs.clone();
     let watched = ReloadedParts::new(&seen, components);
     let place = wiring::JournalPlace { state_dir: &dir, environment: &source.environment, sealing };
-    let (journal, gateway) = start_gateway(place, tool_setup, access, watched).await?;
+    let backed_up = backed_up(&source, &policies, &seen.config.borrow());
+    let (journal, gateway) = start_gateway(place, tool_setup, access, watched, backed_up).await?;
     let listeners = listeners::bind(&dir, &seen.config.borrow(), &source.environment)?;
     let record = DaemonLockRecord { socket: listeners.socket.display().to_string(), model, ..starting };
     let stop = StopRequests::default();
@@ -245,13 +252,18 @@ async fn run(
     let served = transports::serve(gateway, facts, listeners, connections, rebinding, stop.now).await;
     reloading.abort();
     journal.close().await;
+    give_up_place(&place, &socket, &mut lock);
+    tracing::info!("stopped");
+    served
+}
+
+/// Removes the socket and empties the lock file, unless another process has the place now.
+fn give_up_place(place: &LockPlace, socket: &Path, lock: &mut StateLock) {
     if place.is_locked() {
         // Gone already, or the next daemon takes it away.
         let _ = std::fs::remove_file(socket);
         lock.clear();
     }
-    tracing::info!("stopped");
-    served
 }
 
 /// Makes the models; a secret of the vault may be put there later.
@@ -292,11 +304,12 @@ fn stop_when_idle(
     tokio::spawn(stop::on_idle(stop.clone(), open_connections, at_work, span));
 }
 
-/// Returns what decides over the daemon and may lie in a workspace: settings, policies, prices and anchors.
+/// Returns what decides over the daemon and may lie in a workspace: settings, policies, prices, anchors and backups.
 fn own_paths(source: &reload::ConfigSource, config: &Config) -> Vec<PathBuf> {
-    let named = [config.policy_dir(), config.policy_shadow_dir(), config.prices_file()]
-        .into_iter()
-        .filter(|named| !named.is_empty());
+    let named =
+        [config.policy_dir(), config.policy_shadow_dir(), config.prices_file(), config.backup_folder()]
+            .into_iter()
+            .filter(|named| !named.is_empty());
     // The default folder holds nothing else. One in which somebody put a settings file may be a project's.
     let folder = config_dir(|name| source.environment.get(name).map(Into::into));
     let files = folder.into_iter().chain(source.file()).chain(source.policies_folder());
@@ -321,6 +334,12 @@ fn policy_source(tool_setup: &ToolSetup, source: &reload::ConfigSource, state_di
     PolicySource { shipped, tools: Arc::clone(&tool_setup.tools), folder }
 }
 
+/// Returns the places of the configuration that belong to a backup.
+fn backed_up(source: &reload::ConfigSource, policies: &PolicySource, config: &Config) -> ConfigPlaces {
+    let named = Some(config.policy_dir()).filter(|named| !named.is_empty()).map(PathBuf::from);
+    ConfigPlaces { file: source.file(), policies: named.or_else(|| policies.folder.clone()) }
+}
+
 /// What a reload changes while the runtime goes on.
 struct ReloadedParts {
     models: watch::Receiver<Arc<ModelDirectory>>,
@@ -328,6 +347,7 @@ struct ReloadedParts {
     policy: watch::Receiver<Arc<ToolCallPolicySnapshot>>,
     components: Arc<dyn ComponentStore>,
     prices: CurrentPrices,
+    config: watch::Receiver<Arc<Config>>,
 }
 
 impl ReloadedParts {
@@ -338,6 +358,7 @@ impl ReloadedParts {
             policy: seen.policy.clone(),
             components,
             prices: CurrentPrices::new(seen.prices.clone()),
+            config: seen.config.clone(),
         }
     }
 }
@@ -356,8 +377,16 @@ async fn start_gateway(
     place: wiring::JournalPlace<'_>,
     tool_setup: ToolSetup,
     SecretAccess { vault, credentials }: SecretAccess,
-    ReloadedParts { models, snapshots, policy, components, prices }: ReloadedParts,
+    ReloadedParts { models, snapshots, policy, components, prices, config }: ReloadedParts,
+    backed_up: ConfigPlaces,
 ) -> Result<(JournalStore, GatewayRuntimeState), StartRefusal> {
+    let deliveries = DeliveryAccess {
+        config,
+        environment: Arc::new(place.environment.clone()),
+        vault: Arc::clone(&vault) as _,
+        fetch: tool_setup.fetch.clone(),
+    };
+    let notify = Arc::new(deliveries.into_deliverer());
     let mut derived = Derived::Checked;
     loop {
         let opened = wiring::open_journal(place, derived);
@@ -382,6 +411,8 @@ async fn start_gateway(
                 restore,
                 components: Arc::clone(&components),
                 secrets: Arc::clone(&vault) as _,
+                notify: Arc::clone(&notify) as _,
+                config: backed_up.clone(),
             },
             place,
         )
@@ -391,6 +422,7 @@ async fn start_gateway(
                 gateway.admin.usage = gateway.admin.usage.with_prices(prices);
                 credentials.belong_to(gateway.admin.access.local_principal());
                 tool_setup.memory.use_memory(Arc::new(gateway.admin.memories.clone()));
+                tool_setup.schedules.use_schedules(Arc::new(gateway.schedules.clone()));
                 return Ok((journal, gateway));
             }
             Err(error) if error.code() == ErrorCode::JournalCorrupt && derived == Derived::Checked => {

@@ -1,12 +1,20 @@
 //! The machine's own clock and randomness.
 
+use std::io;
+use std::os::fd::OwnedFd;
+use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use palyra_ports::{Clock, Entropy};
 use palyra_types::{BootTime, Timestamp};
-use rustix::time::{ClockId, clock_gettime};
+use rustix::io::Errno;
+use rustix::time::{
+    ClockId, Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, clock_gettime,
+    timerfd_create, timerfd_settime,
+};
+use tokio::sync::oneshot;
 
 /// The kernel's clocks: `CLOCK_REALTIME` and `CLOCK_BOOTTIME`.
 #[derive(Debug, Clone, Copy, Default)]
@@ -38,6 +46,50 @@ impl Clock for SystemClock {
         }
         .boxed()
     }
+
+    fn wall_set(&self) -> BoxFuture<'static, ()> {
+        let waiting = clock_set_timer().and_then(wait_for_set_clock);
+        async move {
+            match waiting {
+                // The thread ends with an answer only.
+                Ok(set) => drop(set.await),
+                Err(error) => {
+                    tracing::warn!(%error, "a wall clock that is set is noticed late: the kernel gives no timer");
+                    tokio::time::sleep(CLOCK_LOOK_SPAN).await;
+                }
+            }
+        }
+        .boxed()
+    }
+}
+
+/// How often the wall clock is looked at where the kernel does not say when it is set.
+const CLOCK_LOOK_SPAN: Duration = Duration::from_secs(60);
+/// The stack of the thread that waits for a set clock.
+const CLOCK_THREAD_BYTES: usize = 64 * 1024;
+/// The end of the wait for a set clock, in seconds since 1970: in the year 2200.
+const CLOCK_WAIT_END: i64 = 7_258_118_400;
+
+/// Makes a timer of the wall clock that is cancelled when the clock is set.
+fn clock_set_timer() -> io::Result<OwnedFd> {
+    let timer = timerfd_create(TimerfdClockId::Realtime, TimerfdFlags::CLOEXEC)?;
+    let zero = Timespec { tv_sec: 0, tv_nsec: 0 };
+    let wait = Itimerspec { it_interval: zero, it_value: Timespec { tv_sec: CLOCK_WAIT_END, tv_nsec: 0 } };
+    timerfd_settime(&timer, TimerfdTimerFlags::ABSTIME | TimerfdTimerFlags::CANCEL_ON_SET, &wait)?;
+    Ok(timer)
+}
+
+/// Waits in a thread until the kernel cancels the timer: a daemon has one such wait at a time, and it sleeps all the while.
+fn wait_for_set_clock(timer: OwnedFd) -> io::Result<oneshot::Receiver<()>> {
+    let (set_tx, set_rx) = oneshot::channel();
+    let wait = move || {
+        let mut expirations = [0; 8];
+        while rustix::io::read(&timer, &mut expirations) == Err(Errno::INTR) {}
+        // The one who waits may have left.
+        let _ = set_tx.send(());
+    };
+    thread::Builder::new().name("wall-clock".to_owned()).stack_size(CLOCK_THREAD_BYTES).spawn(wait)?;
+    Ok(set_rx)
 }
 
 /// The kernel's random numbers.

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use palyra_admin::health::LiveChecks;
 use palyra_commands::{CommandSettings, CommandTools, Jobs, Tapes};
 use palyra_policy::ToolPolicyRules;
-use palyra_ports::{FillCredential, ProcessLimits, RestoreFiles, SecretNames, ToolRuntime};
+use palyra_ports::{FetchHttp, FillCredential, ProcessLimits, RestoreFiles, SecretNames, ToolRuntime};
 use palyra_tool_kit::ToolSet;
-use palyra_tools::{BuiltinTools, MemoryAccess, MemoryTools};
+use palyra_tools::{BuiltinTools, MemoryAccess, MemoryTools, ScheduleAccess, ScheduleTools};
 use palyra_wasm::{COMPILE_LIMITS, COMPILER_PROGRAM, ComponentParts, ComponentTools};
 
 use crate::config::Config;
@@ -39,10 +39,14 @@ pub struct ToolSetup {
     pub tapes: Tapes,
     /// Where the tools of memory are given it, once a gateway is there.
     pub memory: MemoryAccess,
+    /// Where the tools of schedules are given them, once a gateway is there.
+    pub schedules: ScheduleAccess,
     /// Programs that go on after their calls, where commands are on.
     pub jobs: Option<Jobs>,
     /// What an operator can know about what holds the tools.
     pub checks: LiveChecks,
+    /// Asks servers on the daemon's own behalf; `None` where the network is switched off.
+    pub fetch: Option<Arc<dyn FetchHttp>>,
 }
 
 /// What a daemon knows of itself when it gets its tools.
@@ -70,7 +74,8 @@ impl ToolSetup {
         let files = Arc::new(BuiltinTools::new());
         // The most trusted tools first: no later one takes their names.
         let memory = MemoryTools::new();
-        let mut sets = vec![files.tools(), memory.tools()];
+        let schedules = ScheduleTools::new();
+        let mut sets = vec![files.tools(), memory.tools(), schedules.tools()];
         let (mut checks, mut tapes, mut jobs) = (LiveChecks::default(), Tapes::default(), None);
         let sandbox = HostSandbox::new(place.state_dir.join(SCRATCH_FOLDER));
         let looked_at = Arc::clone(&sandbox);
@@ -95,7 +100,9 @@ impl ToolSetup {
         let tools = Arc::new(ToolSet::join(&sets).checking_secrets(Arc::clone(place.credentials)));
         let rules = ToolPolicyRules::shipped();
         let memory = memory.access();
-        Self { tools, restore: files, components, rules, tapes, memory, jobs, checks }
+        let fetch = egress.as_ref().map(GuardedEgress::fetcher);
+        let schedules = schedules.access();
+        Self { tools, restore: files, components, rules, tapes, memory, schedules, jobs, checks, fetch }
     }
 }
 

@@ -6,16 +6,21 @@ use std::sync::Arc;
 
 use palyra_admin::budgets::OverBudgetModel;
 use palyra_admin::prices::PublishedPrices;
+use palyra_admin::upkeep::{JournalCareRules, UpkeepRules};
 use palyra_api::ConfigFact;
+use palyra_backup::ConfigPlaces;
 use palyra_journal::{Derived, JournalStore, OpenError, OpenOptions, PayloadSealing};
 use palyra_journal_core::families::principals;
 use palyra_journal_core::family::QueryFamilies;
-use palyra_ports::{Clock, ComponentStore, Entropy, Recorder, RestoreFiles, SecretStore, ToolRuntime};
+use palyra_ports::{
+    Clock, ComponentStore, DeliverMessages, Entropy, Recorder, RestoreFiles, SecretStore, ToolRuntime,
+};
 use palyra_runtime::{GatewayRuntimeConfigSnapshot, ModelDirectory, RuntimePorts};
 use palyra_types::PrincipalId;
 use palyra_types::access::LOCAL_PRINCIPAL_NAME;
 use tokio::sync::watch;
 
+use crate::backups::StateBackups;
 use crate::config::Config;
 use crate::skills::StateSkillFolders;
 use crate::system::{SystemClock, SystemEntropy};
@@ -62,13 +67,17 @@ pub(crate) struct PortAdapters {
     pub(crate) restore: Arc<dyn RestoreFiles>,
     pub(crate) components: Arc<dyn ComponentStore>,
     pub(crate) secrets: Arc<dyn SecretStore>,
+    /// Sends notifications.
+    pub(crate) notify: Arc<dyn DeliverMessages>,
+    /// What a backup takes of the configuration.
+    pub(crate) config: ConfigPlaces,
 }
 
 /// Puts an adapter behind every port.
 pub(crate) async fn ports(
     journal: &RecordedJournal,
     models: watch::Receiver<Arc<ModelDirectory>>,
-    PortAdapters { tools, restore, components, secrets }: PortAdapters,
+    PortAdapters { tools, restore, components, secrets, notify, config }: PortAdapters,
     JournalPlace { state_dir, environment, .. }: JournalPlace<'_>,
 ) -> RuntimePorts {
     let RecordedJournal { store: journal, recorder } = journal;
@@ -76,7 +85,10 @@ pub(crate) async fn ports(
     let home = environment.get("HOME").map(Into::into);
     let owner = owner(journal).await;
     let workspaces = StateWorkspaces::new(state_dir.to_owned(), home).owned_by(owner);
+    let backups = StateBackups::new(state_dir.to_owned(), config, Arc::clone(&store) as _);
     RuntimePorts {
+        backups: Arc::new(backups),
+        notify,
         recorder: recorder.clone(),
         tapes: Arc::clone(&store) as _,
         families: Arc::clone(&store) as _,
@@ -116,8 +128,13 @@ pub(crate) fn snapshot(config: &Config, prices: &PublishedPrices) -> GatewayRunt
         input_bytes_max: config.input_bytes_max(),
         time_zone: machine_time_zone().into(),
         recalls_memory: config.recalls_memory(),
+        learning: config.learning(),
         prices: prices.configured_catalogue(),
         compacts: config.compacts(),
+        upkeep: UpkeepRules { retention: config.retention(), journal: Some(JournalCareRules::USUAL) },
+        backups: config.backups(),
+        notify: config.notify(&machine_time_zone()),
+        healing: config.healing_modes(),
         over_budget: if config.falls_back_over_budget() {
             OverBudgetModel::PassedOver
         } else {

@@ -94,9 +94,10 @@ async fn a_secret_in_any_content_field_is_in_no_file_afterwards() {
     let mut said = Said::default();
     let mut random = RandomAppends::new(29);
     // Some of these are rare among all sorts of entries.
-    let budgets = std::iter::once(RandomAppends::new(31).budget_entries(60));
+    let budgets = RandomAppends::new(31).budget_entries(60);
+    let schedules = RandomAppends::new(31).schedule_entries(200);
     let others = std::iter::repeat_with(|| random.next_append().entries).take(APPENDS_MAX);
-    for entries in budgets.chain(others) {
+    for entries in [budgets, schedules].into_iter().chain(others) {
         let entries = entries.into_iter().map(|entry| {
             let mut event = grown(entry.event);
             say_in_each_field(&mut event, &*scanner, &mut said);

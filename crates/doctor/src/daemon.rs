@@ -5,6 +5,7 @@ use std::path::Path;
 use palyra_client::{Client, ClientError, build_id_of, read_lock_record};
 use palyra_wire::v1;
 
+use crate::key_files::key_files;
 use crate::{ERROR, OK, WARNING, check};
 
 /// Asks a daemon for its checks. Of one on this machine, also whether it is the one of its state directory and of this
@@ -20,6 +21,10 @@ pub async fn check_daemon(client: &Client, state_dir: Option<&Path>) -> Result<V
     checks.push(check("listening", OK, status.listening.join(", "), ""));
     checks.push(check("open_runs", OK, status.open_runs.to_string(), ""));
     checks.extend(status.checks);
+    if state_dir.is_some() {
+        // The files of a daemon on another machine are not to be seen from here.
+        checks.extend(key_files(&client.config().await?.values));
+    }
     Ok(checks)
 }
 

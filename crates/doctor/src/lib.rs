@@ -5,6 +5,7 @@
 
 mod check;
 
+mod key_files;
 mod state_files;
 mod state_folder;
 mod daemon;

@@ -4,6 +4,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use palyra_client::read_lock_record;
+use palyra_screen_text::shell_word;
 use palyra_wire::v1;
 use serde_json::Value;
 
@@ -12,6 +13,8 @@ use crate::{ERROR, OK, WARNING, check};
 const LOCK_FILE: &str = "lock";
 /// Folders whose files hold keys.
 const KEY_FOLDERS: [&str; 2] = ["keys", "vault"];
+/// Files of the state directory itself with what runs said and read, and with the keys of sealed payloads.
+const DATABASES: [&str; 4] = ["journal.db", "journal.db-wal", "keys.db", "keys.db-wal"];
 const LOG_FOLDER: &str = "log";
 const LOG_FILE: &str = "palyrad.log";
 const ASIDE_FOLDER: &str = "kept-aside";
@@ -42,10 +45,12 @@ pub fn state_dir_itself(dir: &Path) -> v1::Check {
     }
 }
 
-/// Names key files that others may read.
+/// Names key files and databases that others may read.
 pub(crate) fn private_files(state_dir: &Path) -> v1::Check {
-    let files = KEY_FOLDERS.iter().flat_map(|folder| files_in(&state_dir.join(folder)));
-    let open: Vec<PathBuf> = files
+    let keys = KEY_FOLDERS.iter().flat_map(|folder| files_in(&state_dir.join(folder)));
+    let databases = DATABASES.iter().map(|name| state_dir.join(name));
+    let open: Vec<PathBuf> = keys
+        .chain(databases)
         .filter(|file| {
             std::fs::symlink_metadata(file).is_ok_and(|meta| meta.is_file() && meta.mode() & 0o077 != 0)
         })
@@ -54,7 +59,7 @@ pub(crate) fn private_files(state_dir: &Path) -> v1::Check {
         return check("private_files", OK, "keys are readable by their owner only", "");
     }
     let found = format!("others may read {}", names(&open, state_dir));
-    let paths: Vec<_> = open.iter().map(|file| file.display().to_string()).collect();
+    let paths: Vec<_> = open.iter().map(|file| shell_word(&file.display().to_string())).collect();
     check("private_files", ERROR, found, &format!("`chmod 600 {}`", paths.join(" ")))
 }
 

@@ -1,6 +1,6 @@
 //! The documentation that is part of the program: a page for each error code, and the documents that messages name.
 //!
-//! Begin at [`ExplainTopic::read`]; `library` holds the texts, `page_text` lays them out. `typed_commands` is what is said
+//! Begin at [`ExplainTopic::read`]; `library` holds the texts, `page_text` lays them out. `typed_commands` and `command_tips` are what is said
 //! after a command line that does not exist, `model_mends` after a model that does not
 //! answer, `unused_variables` where variables name a model that is not asked, `plain_hosts` after a secret was bound to a host
 //! without TLS, `refusal_mends` after a refusal whose code does not say what helps.
@@ -10,11 +10,13 @@ mod library;
 mod topic;
 mod page_text;
 mod typed_commands;
+mod command_tips;
 mod model_mends;
 mod unused_variables;
 mod plain_hosts;
 mod refusal_mends;
 
+pub use command_tips::{UnknownWord, with_tip};
 pub use environment::ENVIRONMENT;
 pub use model_mends::{
     MissingKey, keyless_notice, mend_of_demo, mend_of_known, mend_of_try, mend_of_unset_key,

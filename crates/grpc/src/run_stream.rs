@@ -219,6 +219,6 @@ impl RunStreamTask {
     }
 
     fn heartbeat(&self) -> Duration {
-        self.context.state.config.borrow().heartbeat.clamp(HEARTBEAT_SPAN_MIN, HEARTBEAT_SPAN_MAX)
+        self.context.state.sessions.config().heartbeat.clamp(HEARTBEAT_SPAN_MIN, HEARTBEAT_SPAN_MAX)
     }
 }

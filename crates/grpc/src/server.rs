@@ -24,6 +24,7 @@ use palyra_wire::v1::models_service_server::ModelsServiceServer;
 use palyra_wire::v1::people_service_server::PeopleServiceServer;
 use palyra_wire::v1::policy_service_server::PolicyServiceServer;
 use palyra_wire::v1::proof_service_server::ProofServiceServer;
+use palyra_wire::v1::schedule_service_server::ScheduleServiceServer;
 use palyra_wire::v1::sessions_service_server::SessionsServiceServer;
 use palyra_wire::v1::skills_service_server::SkillsServiceServer;
 use palyra_wire::v1::vault_service_server::VaultServiceServer;
@@ -179,6 +180,7 @@ fn routes(
         .add_service(EffectsServiceServer::new(all.clone()).max_decoding_message_size(bytes_max))
         .add_service(PeopleServiceServer::new(all.clone()).max_decoding_message_size(bytes_max))
         .add_service(BudgetServiceServer::new(all.clone()).max_decoding_message_size(bytes_max))
+        .add_service(ScheduleServiceServer::new(all.clone()).max_decoding_message_size(bytes_max))
         .add_service(CompactionServiceServer::new(all.clone()).max_decoding_message_size(bytes_max))
         .add_service(MemoryServiceServer::new(all.clone()).max_decoding_message_size(bytes_max))
         .add_service(PolicyServiceServer::new(all.clone()).max_decoding_message_size(bytes_max))

@@ -72,6 +72,7 @@ palyra_wire::service_methods!(AdminService, implement_service, { OperationServic
 palyra_wire::service_methods!(AgentsService, implement_service, { OperationServices });
 palyra_wire::service_methods!(ApprovalsService, implement_service, { OperationServices });
 palyra_wire::service_methods!(BudgetService, implement_service, { OperationServices });
+palyra_wire::service_methods!(ScheduleService, implement_service, { OperationServices });
 palyra_wire::service_methods!(CompactionService, implement_service, { OperationServices });
 palyra_wire::service_methods!(ComponentsService, implement_service, { OperationServices });
 palyra_wire::service_methods!(EffectsService, implement_service, { OperationServices });

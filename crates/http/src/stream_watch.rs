@@ -52,7 +52,7 @@ impl StreamWatch {
         clock: Arc<dyn Clock>,
         stop: CancellationToken,
     ) -> Self {
-        let span = state.config.borrow().heartbeat.clamp(HEARTBEAT_SPAN_MIN, HEARTBEAT_SPAN_MAX);
+        let span = state.sessions.config().heartbeat.clamp(HEARTBEAT_SPAN_MIN, HEARTBEAT_SPAN_MAX);
         let alarm = clock.sleep_until(clock.boot().after(span));
         Self { identity, access: state.admin.access.clone(), clock, span, alarm, stop, grace: None }
     }

@@ -15,8 +15,11 @@ mod attachments;
 pub(crate) mod budget_entries;
 mod client_tool_entries;
 mod reference_entries;
+mod delivery_entries;
 mod effect_entries;
+pub(crate) mod incident_entries;
 mod job_entries;
+mod learning_entries;
 mod log_entries;
 mod memory_entries;
 mod model_entries;
@@ -29,11 +32,12 @@ mod session_entries;
 mod compaction_entries;
 mod component_entries;
 mod skill_entries;
+pub(crate) mod schedule_entries;
 pub(crate) mod task_entries;
 mod tool_entries;
 mod vault_entries;
 
-mod stored_enums;
+pub(crate) mod stored_enums;
 
 mod field;
 

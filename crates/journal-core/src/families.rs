@@ -17,10 +17,17 @@ pub mod bookmarks;
 pub mod deleted_responses;
 pub mod project_rules;
 pub mod memories;
+pub mod learning_candidates;
 pub mod budgets;
 pub mod budget_accounts;
 pub mod compactions;
 pub mod queued_tasks;
+pub mod schedules;
+pub mod schedule_occurrences;
+pub mod schedule_pauses;
+pub mod incidents;
+pub mod healing_modes;
+pub mod deliveries;
 pub mod undos;
 mod usage_share;
 pub mod input_keys;
@@ -55,11 +62,18 @@ families! {
     deleted_responses: deleted_responses::DeletedResponseFamily,
     project_rules: project_rules::ProjectRulesFamily,
     memories: memories::MemoryFamily,
+    learning_candidates: learning_candidates::LearningCandidateFamily,
     budgets: budgets::BudgetFamily,
     budget_accounts: budget_accounts::BudgetAccountFamily,
     auxiliary_uses: auxiliary_uses::AuxiliaryUseFamily,
     compactions: compactions::CompactionFamily,
     queued_tasks: queued_tasks::QueuedTaskFamily,
+    schedules: schedules::ScheduleFamily,
+    schedule_occurrences: schedule_occurrences::ScheduleOccurrenceFamily,
+    schedule_pauses: schedule_pauses::SchedulePauseFamily,
+    incidents: incidents::IncidentFamily,
+    healing_modes: healing_modes::HealingModeFamily,
+    deliveries: deliveries::DeliveryFamily,
     undos: undos::UndoFamily,
     input_keys: input_keys::InputKeyFamily,
     stored_grants: stored_grants::StoredGrantFamily,
@@ -72,8 +86,8 @@ families! {
 /// What an index is called whose keys begin with a run: the entries that made its rows are erased with that run.
 const ABOUT_RUN: &str = "of_run";
 
-/// Returns the entries outside of a tape that are about its run: those that made rows of an index called `of_run`, and the
-/// compactions that cover it.
+/// Returns the entries outside of a tape that are about its run: those that made rows of an index called `of_run`, the
+/// compactions that cover it, and what was learned from it.
 ///
 /// # Errors
 /// [`StoreFault`] when the store fails.
@@ -88,6 +102,7 @@ pub fn entries_about_run(store: &mut dyn RowStore, run: RunId) -> Result<Vec<Seq
     if let Some(record) = runs::record(store, run)? {
         let session = SessionRef { principal: record.principal, id: record.session };
         found.extend(compactions::covering(store, session, record.first_seq)?);
+        found.extend(learning_candidates::citing(store, record.principal, run)?);
     }
     found.sort_unstable();
     Ok(found)

@@ -19,7 +19,7 @@ mod slack;
 
 pub(crate) use cover::{ErasedCover, names_earlier_only};
 pub(crate) use find::{bounds, find, plan_of};
-pub(crate) use overwrite::{SpanOverwriter, WipeError};
+pub(crate) use overwrite::{SpanOverwriter, WipeError, checkpoint};
 pub(crate) use palyra_journal_core::seq_ranges::joined;
 pub(crate) use secrets::find_secrets;
 pub(crate) use take_out::{TakenOut, take_out_named};

@@ -10,7 +10,7 @@ use futures::channel::oneshot;
 use futures::future::BoxFuture;
 use palyra_journal_core::family::{ReadFamilies, SnapshotQuery};
 use palyra_ports::maintain_journal::{
-    JournalStatus, MaintainJournal, ProgressCallback, RebuildError, VerifyReport,
+    JournalStatus, MaintainJournal, ProgressCallback, RebuildError, VerifyReport, WalShrink,
 };
 use palyra_ports::{
     AppendError, AppendTape, Clock, CommitReceipt, Entropy, JournalAppendRequest, ReadError, ReadTape,
@@ -321,6 +321,15 @@ impl MaintainJournal for JournalStore {
             taken.map_err(AppendError::from)?;
             let rebuilt = answered.await.unwrap_or(Err(AppendError::Unknown.into()));
             rebuilt.inspect(|_| inner.checking.rebuilt())
+        })
+    }
+
+    fn shrink_wal(&self) -> BoxFuture<'static, Result<WalShrink, AppendError>> {
+        let (answer, answered) = oneshot::channel();
+        let taken = self.inner.queue.push_shrink(answer);
+        Box::pin(async move {
+            taken?;
+            answered.await.unwrap_or(Err(AppendError::Closed))
         })
     }
 

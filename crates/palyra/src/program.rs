@@ -43,7 +43,8 @@ pub fn daemon_words(mut arguments: Vec<OsString>) -> Vec<OsString> {
 
 fn serve(args: ServeArgs) -> anyhow::Result<ExitCode> {
     let ServeArgs { auto_started, state_dir, config, listen } = args;
-    palyra_daemon::serve(palyra_daemon::ServeArgs { auto_started, state_dir, config, listen })
+    let usual = palyra_daemon::ServeArgs::default();
+    palyra_daemon::serve(palyra_daemon::ServeArgs { auto_started, state_dir, config, listen, ..usual })
 }
 
 fn check_config(file: Option<&Path>) -> ConfigVerdict {

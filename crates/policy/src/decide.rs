@@ -355,13 +355,21 @@ fn explanation(snapshot: &ToolCallPolicySnapshot, tool: &ToolSpec, judged: &Judg
 
 /// The shipped rule against reading outside of the workspace.
 const READS_OUTSIDE: &str = "never-reads-outside";
+/// The policy that ships and keeps runs of schedules from making schedules.
+const SCHEDULES_OF_SCHEDULES: &str = "never-schedules-of-schedules";
 
-/// Returns what would help where a policy that ships forbids a program.
+/// Returns what would help where a policy that ships forbids a call.
 fn forbidden_mend(policies: &[String], tool: &ToolSpec) -> Option<&'static str> {
     let starts = tool.capabilities.contains(&Capability::Process);
     if !starts && policies.iter().any(|id| id == READS_OUTSIDE) {
         return Some(
             "the person can attach a file that is elsewhere: /attach PATH in a chat, --attach PATH with an input",
+        );
+    }
+    if policies.iter().any(|id| id == SCHEDULES_OF_SCHEDULES) {
+        return Some(
+            "say in your answer which schedule there should be: the person makes it with `palyra admin schedules add`, \
+             or asks a run of their own for it",
         );
     }
     (starts && policies.iter().any(|id| id == "never-into-git"))

@@ -13,4 +13,9 @@ pub trait Clock: Send + Sync {
 
     /// Resolves at `deadline`, at once if it has passed.
     fn sleep_until(&self, deadline: BootTime) -> BoxFuture<'static, ()>;
+
+    /// Resolves when the wall clock is set after this call. A clock that cannot notice it never resolves.
+    fn wall_set(&self) -> BoxFuture<'static, ()> {
+        Box::pin(std::future::pending())
+    }
 }

@@ -7,6 +7,8 @@ pub mod append_tape;
 pub mod recorder;
 pub mod erase_journal;
 pub mod maintain_journal;
+pub mod deliver_messages;
+pub mod make_backups;
 pub mod granted_writes;
 pub mod kept_files;
 mod mask_values;
@@ -29,6 +31,7 @@ mod bound_credential;
 pub mod fetch_http;
 pub mod read_url;
 mod trust_file;
+pub mod use_schedules;
 pub mod guard_egress;
 pub mod tool_runtime;
 pub mod hear_output;
@@ -49,6 +52,9 @@ pub use append_tape::{
 pub use bound_credential::{BoundCredential, CredentialHandle, CredentialUser};
 pub use clock::Clock;
 pub use component_store::{ComponentStore, ComponentStoreError};
+pub use deliver_messages::{
+    DeliverError, DeliverMessages, DeliverySettings, DeliveryTarget, NoTargets, OutboundMessage, QuietTimes,
+};
 pub use embed_texts::{
     EMBEDDED_MODEL_NAME, EmbedError, EmbedTexts, EmbeddingModel, EmbeddingModelName, EmbeddingRequest,
     EmbeddingRequestError, TextEmbeddings,
@@ -73,6 +79,10 @@ pub use kept_files::{
     KeptChange, KeptContent, KeptEntry, KeptFile, KeptFileError, KeptFiles, KeptKind, KeptOwner, NoKeptFiles,
 };
 pub use maintain_journal::{Integrity, JournalStatus, MaintainJournal, ReadOnlyCause, VerifyReport};
+pub use make_backups::{
+    AutomaticBackup, BackupKeys, BackupOrder, BackupSchedule, BackupSummary, MakeBackupError, MakeBackups,
+    NoBackups,
+};
 pub use mask_values::{MaskStream, MaskValues};
 pub use model_provider::{ModelCapabilities, ModelInfo, ModelProvider, ProviderHealth};
 pub use process_sandbox::{
@@ -104,5 +114,9 @@ pub use tool_runtime::{
     Supervision, ToolRuntime,
 };
 pub use trust_file::{TRUST_FILE_VARIABLE, trust_file_hint};
+pub use use_schedules::{
+    DraftTimes, PlannedSchedule, ScheduleRefusal, ToolSchedule, ToolScheduleAction, ToolScheduleDraft,
+    UseSchedules,
+};
 pub use workspace_root::{OpenRootError, WorkspaceRoot};
 pub use workspaces::{FolderRefusal, WorkspaceChoice, WorkspaceError, Workspaces};

@@ -23,12 +23,24 @@ pub trait MaintainJournal: Send + Sync {
     /// Empties every projection and folds the log into it again, as one transaction of the writer.
     fn rebuild(&self, progress: ProgressCallback) -> BoxFuture<'static, Result<u64, RebuildError>>;
 
+    /// Moves the write-ahead log into the database and cuts its file back to the usual size. Repeating it changes nothing.
+    fn shrink_wal(&self) -> BoxFuture<'static, Result<WalShrink, AppendError>>;
+
     /// Returns entries from `from` on, at most `limit` (capped at 1,000).
     fn entries(
         &self,
         from: Seq,
         limit: usize,
     ) -> BoxFuture<'static, Result<Vec<JournalEventRecord>, ReadError>>;
+}
+
+/// What a cut of the write-ahead log did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WalShrink {
+    /// Its file has the usual size.
+    Done,
+    /// A reader or a full disk delays it, and nothing was cut.
+    HeldUp,
 }
 
 /// Whether the journal takes entries.

@@ -88,6 +88,14 @@ const TABLE: [TaskRules; TaskKind::ALL.len()] = [
         lost_attempt: LostAttempt::OutcomeUnknown,
         ..BASE
     },
+    TaskRules {
+        kind: TaskKind::Notify,
+        priority: 5,
+        concurrency: 2,
+        attempts_max: 8,
+        backoff_min: Duration::from_secs(5),
+        ..BASE
+    },
 ];
 
 /// Returns the rules of a kind.

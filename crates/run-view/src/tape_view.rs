@@ -181,10 +181,28 @@ pub(super) fn with_model(used: &str, model: &str) -> String {
     if model.is_empty() { used.to_owned() } else { format!("{used}, model {model}") }
 }
 
+/// Returns what a run used so far, in one line: what its tape does not end with yet is not counted.
+pub fn used_so_far(run: &v1::Run) -> String {
+    if run.turns == 0 {
+        return "nothing".to_owned();
+    }
+    let turns = count(run.turns.into(), "turn");
+    let calls = count(run.tool_calls.into(), "tool call");
+    let used = format!("{turns}, {calls}, {}", tokens(run.usage.as_ref()));
+    match run.phase() {
+        v1::RunPhase::Finished => used,
+        _ => format!("{used} in whole answers so far"),
+    }
+}
+
 fn tokens(usage: Option<&v1::TokenUsage>) -> String {
     let Some(usage) = usage else { return String::new() };
     let estimated = if usage.estimated { " (estimated)" } else { "" };
-    format!("{} tokens in, {} out{estimated}", usage.input_tokens, usage.output_tokens)
+    let cached = match usage.cached_input_tokens {
+        0 => String::new(),
+        cached => format!(" ({cached} of them cached)"),
+    };
+    format!("{} tokens in{cached}, {} out{estimated}", usage.input_tokens, usage.output_tokens)
 }
 
 /// Returns the time of day, UTC.
@@ -261,6 +279,20 @@ mod tests {
         };
         assert_eq!(used(&finished, None), "2 turns, 1 tool call, 12 tokens in, 3 out (estimated), 1.2 s");
         assert_eq!(used(&v1::RunFinished::default(), None), "0 turns, 0 tool calls");
+        let cached = v1::TokenUsage { cached_input_tokens: 8, estimated: false, ..usage };
+        let finished = v1::RunFinished { usage: Some(cached), ..Default::default() };
+        assert_eq!(used(&finished, None), "0 turns, 0 tool calls, 12 tokens in (8 of them cached), 3 out");
+        let open = v1::Run {
+            turns: 1,
+            usage: Some(cached),
+            phase: v1::RunPhase::Running.into(),
+            ..Default::default()
+        };
+        assert_eq!(
+            used_so_far(&open),
+            "1 turn, 0 tool calls, 12 tokens in (8 of them cached), 3 out in whole answers so far"
+        );
+        assert_eq!(used_so_far(&v1::Run { turns: 0, ..open }), "nothing");
         let entry = |event| v1::TapeEntry { event: Some(event), ..Default::default() };
         let requested = v1::ModelRequested { model: "demo/demo".to_owned(), ..Default::default() };
         let mut entries = vec![entry(Event::ModelRequested(requested))];

@@ -1,4 +1,4 @@
-//! What waits for a person: approvals, questions and unknown outcomes, in this folder and elsewhere.
+//! What waits for a person: approvals, questions, unknown outcomes and schedules, in this folder and elsewhere.
 
 use std::collections::BTreeSet;
 use std::ops::Add;
@@ -18,6 +18,10 @@ pub struct WaitingCounts {
     pub budgets: u64,
     /// Effects with an unknown outcome.
     pub doubts: u64,
+    /// Schedules that paused themselves.
+    pub schedules: u64,
+    /// Reminders that were delivered.
+    pub reminders: u64,
 }
 
 impl WaitingCounts {
@@ -33,6 +37,8 @@ impl WaitingCounts {
             (self.questions, "run that wants an answer"),
             (self.budgets, "run that waits for a budget"),
             (self.doubts, "unknown outcome"),
+            (self.schedules, "paused schedule"),
+            (self.reminders, "reminder"),
         ];
         let message = parts.into_iter().filter(|(number, _)| *number > 0).map(|(number, noun)| match noun {
             "run that wants an answer" if number > 1 => format!("{number} runs that want an answer"),
@@ -46,7 +52,7 @@ impl WaitingCounts {
     pub fn json(self) -> Value {
         json!({
             "approvals": self.approvals, "questions": self.questions, "budgets": self.budgets,
-            "unknown_outcomes": self.doubts,
+            "unknown_outcomes": self.doubts, "schedules": self.schedules, "reminders": self.reminders,
         })
     }
 }
@@ -60,6 +66,8 @@ impl Add for WaitingCounts {
             questions: self.questions + other.questions,
             budgets: self.budgets + other.budgets,
             doubts: self.doubts + other.doubts,
+            schedules: self.schedules + other.schedules,
+            reminders: self.reminders + other.reminders,
         }
     }
 }
@@ -89,6 +97,12 @@ impl WaitingWork {
                 v1::AttentionKind::Approval => place.approvals += 1,
                 v1::AttentionKind::UnknownOutcome if item.effect_id > 0 => place.doubts += 1,
                 v1::AttentionKind::Budget => place.budgets += 1,
+                // `palyra doctor` and `palyra admin incidents` show them; no run waits.
+                v1::AttentionKind::Incident => {}
+                // `palyra memory learning list` shows it; no run waits for it.
+                v1::AttentionKind::Review => {}
+                v1::AttentionKind::SchedulePaused => place.schedules += 1,
+                v1::AttentionKind::Reminder => place.reminders += 1,
                 // Without a call it is a run that goes on with words.
                 v1::AttentionKind::UnknownOutcome
                 | v1::AttentionKind::Question
@@ -123,9 +137,21 @@ mod tests {
             item("d", v1::AttentionKind::UnknownOutcome, false, false),
             item("e", v1::AttentionKind::Budget, true, true),
         ]);
-        assert_eq!(waiting.here, WaitingCounts { approvals: 1, questions: 0, budgets: 1, doubts: 1 });
-        assert_eq!(waiting.elsewhere, WaitingCounts { approvals: 1, questions: 1, budgets: 0, doubts: 1 });
+        assert_eq!(
+            waiting.here,
+            WaitingCounts { approvals: 1, budgets: 1, doubts: 1, ..WaitingCounts::default() }
+        );
+        assert_eq!(
+            waiting.elsewhere,
+            WaitingCounts { approvals: 1, questions: 1, doubts: 1, ..WaitingCounts::default() }
+        );
         assert!(!(waiting.here + waiting.elsewhere).is_nothing() && waiting.waiting_runs == 4);
+        let of_schedules = WaitingWork::counted(&[
+            item("", v1::AttentionKind::SchedulePaused, false, false),
+            item("", v1::AttentionKind::Reminder, false, false),
+        ]);
+        assert_eq!(of_schedules.elsewhere.words(), "1 paused schedule, 1 reminder");
+        assert_eq!(of_schedules.waiting_runs, 0, "no run waits");
         let settled =
             v1::AttentionItem { effect_id: 0, ..item("e", v1::AttentionKind::UnknownOutcome, true, true) };
         let waiting = WaitingWork::counted(&[settled]);

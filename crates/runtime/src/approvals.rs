@@ -30,11 +30,10 @@ use palyra_admin::pending_approvals::ApprovalChange;
 
 pub(crate) mod expiry;
 
-mod page;
 mod repeated;
 mod watch;
 
-pub use page::{APPROVAL_PAGE_BYTES_MAX, ApprovalPage};
+pub use palyra_admin::approval_page::{APPROVAL_PAGE_BYTES_MAX, ApprovalPage, read_approval_page};
 pub use palyra_admin::pending_approvals::{OPEN_APPROVALS_PRINCIPAL_MAX, OPEN_APPROVALS_RUN_MAX};
 use repeated::repeated;
 pub use watch::{ApprovalUpdate, ApprovalWatcher};
@@ -151,7 +150,7 @@ impl ApprovalsHandle {
     /// [`RequestError::Read`].
     pub async fn list(&self, caller: Caller, query: ApprovalQuery) -> Result<ApprovalPage, RequestError> {
         let sees = |record: &ApprovalRecord| self.sees(caller, record);
-        Ok(page::read(&*self.engine.ports.families, query, sees).await?)
+        Ok(read_approval_page(&*self.engine.ports.families, query, sees).await?)
     }
 
     /// Answers an approval; returns once that is durable. Repeating an answer, with the same edit and the same wish to

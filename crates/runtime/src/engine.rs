@@ -12,8 +12,8 @@ use tokio::sync::watch;
 use crate::config::GatewayRuntimeConfigSnapshot;
 use crate::parts::RuntimePorts;
 use crate::run_context::RunContext;
-use crate::tape::TapeHub;
 use palyra_admin::pending_approvals::PendingApprovals;
+use palyra_tape::TapeHub;
 
 /// Shared by all sessions of one runtime.
 pub(crate) struct Engine {

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use palyra_admin::{AdminError, OpenError};
 use palyra_ports::{AppendError, KeptFileError, ReadError, WorkspaceError};
+use palyra_tape::TapeError;
 use palyra_types::approval::ApprovalState;
 use palyra_types::{ErrorCode, PrincipalId};
 
@@ -195,6 +196,7 @@ impl From<AdminError> for RequestError {
             | AdminError::NotAnApprover
             | AdminError::MemoryNotFound
             | AdminError::BudgetNotFound { .. }
+            | AdminError::IncidentNotFound
             | AdminError::ModelNotConfigured { .. }
             | AdminError::SecretInIdentity { .. }
             | AdminError::KeptFiles(_)
@@ -203,6 +205,19 @@ impl From<AdminError> for RequestError {
             | AdminError::Vault(_)
             | AdminError::Queue(_)
             | AdminError::Model(_)) => Self::Admin(other),
+        }
+    }
+}
+
+impl From<TapeError> for RequestError {
+    fn from(error: TapeError) -> Self {
+        match error {
+            TapeError::SessionNotFound => Self::SessionNotFound,
+            TapeError::RunNotFound => Self::RunNotFound,
+            TapeError::AttachOutOfRange { last } => Self::AttachOutOfRange { last },
+            TapeError::InvalidArgument { what } => Self::InvalidArgument { what },
+            TapeError::Append(error) => Self::Append(error),
+            TapeError::Read(error) => Self::Read(error),
         }
     }
 }

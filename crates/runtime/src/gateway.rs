@@ -7,24 +7,32 @@ use std::sync::Arc;
 
 use palyra_admin::access::AccessHandle;
 use palyra_admin::agents::AgentRegistry;
+use palyra_admin::backups::{BackupHandler, BackupTimer, ScheduleSource};
 use palyra_admin::budgets::{AuxiliaryBudgets, BudgetWaits};
 use palyra_admin::components::ComponentsHandle;
 use palyra_admin::erasure::ErasureHandle;
 use palyra_admin::grants::GrantsHandle;
+use palyra_admin::healing::HealingParts;
 use palyra_admin::health::HealthHandle;
 use palyra_admin::journal::JournalHandle;
-use palyra_admin::memories::MemoriesHandle;
+use palyra_admin::memories::{MemoriesHandle, MemoryExpiry, ZoneOf};
 use palyra_admin::models::ModelsHandle;
 use palyra_admin::project_rules::{ProjectRules, ProjectRulesHandle};
 use palyra_admin::rules::PolicyHandle;
 use palyra_admin::skills::SkillsHandle;
+use palyra_admin::upkeep::{
+    JournalCareHandler, JournalCareTimer, SessionCleanupHandler, SessionCleanupTimer,
+};
 use palyra_admin::usage::UsageHandle;
 use palyra_admin::vault::VaultHandle;
-use palyra_admin::{AdminHandles, AdminViews, ErasureSubscriber, ShadowCounting};
-use palyra_background::queue::{BackgroundQueue, QueuePorts, spawn_background_queue_loop};
+use palyra_admin::{AdminHandles, AdminViews, ErasureSubscriber, MemoryPorts, ShadowCounting};
+use palyra_background::queue::{BackgroundQueue, QueuePorts, TaskHandler};
 use palyra_background::{BackgroundDriver, Drain, TickFailure};
-use palyra_conversation::CompactionHandler;
+use palyra_conversation::{CompactionHandler, LearningConfigNow, ReflectionHandler};
 use palyra_policy::{ToolCallPolicySnapshot, ToolPolicyRules};
+use palyra_scheduler::{DaemonFacts, SchedulesHandle};
+use palyra_tape::{TapeHandle, TapeHub};
+use palyra_types::PrincipalId;
 use tokio::sync::watch;
 
 use crate::approvals::ApprovalsHandle;
@@ -32,12 +40,13 @@ use crate::approvals::expiry::ApprovalExpiry;
 use crate::config::GatewayRuntimeConfigSnapshot;
 use crate::engine::Engine;
 use crate::error::StartError;
+use crate::notifications::NotificationSetup;
 use crate::parts::RuntimePorts;
 use crate::run_context::RunContext;
-use crate::run_stopping::RunCanceller;
+use crate::run_stopping::{RunCanceller, RunHealer};
 use crate::runs::RunsHandle;
+use crate::scheduled_runs::{ScheduledRunStarter, SpawnedQueue, spawn_with_queue};
 use crate::session::SessionsHandle;
-use crate::tape::{TapeHandle, TapeHub};
 use crate::undo::UndoService;
 
 /// Everything that transports may touch, and nothing more.
@@ -61,8 +70,8 @@ pub struct GatewayRuntimeState {
     pub journal: JournalHandle,
     /// How the daemon is.
     pub health: HealthHandle,
-    /// The configuration in force.
-    pub config: watch::Receiver<Arc<GatewayRuntimeConfigSnapshot>>,
+    /// Schedules.
+    pub schedules: SchedulesHandle,
 }
 
 /// Starts the runtime: registers what must exist, then takes up every run that is not terminal.
@@ -117,18 +126,14 @@ pub async fn start_with_policy(
     background.at_start("component_catalog", components.offer_all()).await;
     let sessions = SessionsHandle::new(Arc::clone(&engine));
     let undoing = UndoService::new(Arc::clone(&engine));
-    background.at_start("open_undos", undoing.finish_open()).await;
-    background.at_start("lost_jobs", palyra_admin::doubt_lost_jobs(&admin_ports)).await;
-    background.at_start("lost_requests", views.budgets.end_lost(&engine.runs.ports.zones)).await;
-    let recovered = crate::recovery::take_up_open_runs(&ports, &sessions).await?;
-    tracing::info!(runs = recovered, "open runs taken up");
-    let queue = spawn_tasks(&background, &engine, &sessions, &views);
-    let tapes = TapeHandle::new(Arc::clone(&ports), hub.clone());
+    settle_earlier_work(&background, &engine, &sessions, &undoing).await?;
+    let configured = ConfiguredWork::new(&ports, owner, config);
+    let tapes = TapeHandle::new(Arc::clone(&ports.tapes), Arc::clone(&ports.families), hub.clone());
+    let starter = ScheduledRunStarter::new(&engine, &sessions, &tapes);
+    let facts = DaemonFacts { access: access.clone(), agents: agents.clone() };
     let zones = Arc::clone(&engine.runs.ports.zones);
-    let memories =
-        MemoriesHandle::new(admin_ports.for_memory(), Arc::clone(&views.memories), Arc::clone(&zones));
+    let memories = memories(admin_ports.for_memory(), &views, &zones);
     let policy = PolicyHandle::new(Arc::clone(&admin_ports), &views);
-    let stopper = run_canceller(&ports, &sessions, &tapes);
     let subscribers: Vec<Arc<dyn ErasureSubscriber>> = vec![
         Arc::new(sessions.clone()),
         Arc::clone(&views.skills) as Arc<_>,
@@ -139,10 +144,14 @@ pub async fn start_with_policy(
         Arc::new(access.clone()),
         Arc::new(agents.clone()),
     ];
-    let exclusion = engine.conversations.ports().erasures.clone();
-    let proofs = Arc::clone(&ports.proofs);
-    let health =
-        HealthHandle::new(Arc::clone(&admin_ports), proofs, ports.models.clone(), background.status(), queue);
+    let stopper = run_canceller(&ports, &sessions, &tapes);
+    let erasures = erasures(&engine, stopper.clone(), subscribers);
+    let upkeep = UpkeepSetup { erasures: erasures.clone(), owner, configured: configured.clone() };
+    let spawned = spawn_tasks(&background, &memories, starter, facts, upkeep);
+    let healing = healing_parts(&engine, stopper, spawned.queue, access.clone());
+    let health = HealthHandle::new(&admin_ports, &ports.proofs, &ports.models, &background, healing)
+        .with_backups(configured.backups.reader())
+        .with_deliveries(configured.notifications.doctor_check());
     let admin = AdminHandles {
         access,
         vault,
@@ -153,28 +162,74 @@ pub async fn start_with_policy(
         project_rules: project_rules(&ports, &views.project_rules),
         usage: UsageHandle::new(Arc::clone(&admin_ports), Arc::clone(&views.budgets), zones),
         memories,
-        erasures: ErasureHandle::new(admin_ports, Arc::new(stopper), subscribers, exclusion),
+        erasures,
     };
     Ok(GatewayRuntimeState {
         runs: RunsHandle::new(Arc::clone(&engine), sessions.clone(), undoing, owner),
         models: models(&ports, engine.conversations.ports().budgets.clone()),
         approvals: ApprovalsHandle::new(engine, sessions.clone(), owner),
         tapes,
-        journal: JournalHandle::new(Arc::clone(&ports.maintain), Arc::clone(&ports.proofs)),
+        journal: JournalHandle::new(&ports.maintain, &ports.proofs, &ports.backups),
         health,
         sessions,
         agents,
         admin,
-        config,
+        schedules: spawned.schedules,
     })
+}
+
+/// Ends what an earlier process left open, and takes its open runs up.
+async fn settle_earlier_work(
+    background: &BackgroundDriver,
+    engine: &Arc<Engine>,
+    sessions: &SessionsHandle,
+    undoing: &UndoService,
+) -> Result<(), StartError> {
+    let admin_ports = Arc::new(engine.ports.for_admin());
+    background.at_start("open_undos", undoing.finish_open()).await;
+    background.at_start("lost_jobs", palyra_admin::doubt_lost_jobs(&admin_ports)).await;
+    background.at_start("lost_requests", engine.views.budgets.end_lost(&engine.runs.ports.zones)).await;
+    let recovered = crate::recovery::take_up_open_runs(&engine.ports, sessions).await?;
+    tracing::info!(runs = recovered, "open runs taken up");
+    Ok(())
+}
+
+/// What the upkeep of journal and sessions needs.
+struct UpkeepSetup {
+    erasures: ErasureHandle,
+    owner: PrincipalId,
+    configured: ConfiguredWork,
+}
+
+/// Work whose times or targets the configuration gives.
+#[derive(Clone)]
+struct ConfiguredWork {
+    config: watch::Receiver<Arc<GatewayRuntimeConfigSnapshot>>,
+    backups: ScheduleSource<GatewayRuntimeConfigSnapshot>,
+    notifications: NotificationSetup,
+}
+
+impl ConfiguredWork {
+    fn new(
+        ports: &RuntimePorts,
+        owner: PrincipalId,
+        config: watch::Receiver<Arc<GatewayRuntimeConfigSnapshot>>,
+    ) -> Self {
+        let backups = ScheduleSource::new(config.clone(), |config| config.backups.clone());
+        let notifications = NotificationSetup::new(ports, owner, &config);
+        Self { config, backups, notifications }
+    }
 }
 
 fn spawn_tasks(
     background: &BackgroundDriver,
-    engine: &Arc<Engine>,
-    sessions: &SessionsHandle,
-    views: &AdminViews,
-) -> BackgroundQueue {
+    memories: &MemoriesHandle,
+    starter: ScheduledRunStarter,
+    facts: DaemonFacts,
+    upkeep: UpkeepSetup,
+) -> SpawnedQueue {
+    let engine = Arc::clone(&starter.engine);
+    let sessions = starter.sessions.clone();
     let ports = &engine.ports;
     let queue_ports = QueuePorts {
         recorder: ports.recorder.clone(),
@@ -183,36 +238,88 @@ fn spawn_tasks(
         clock: Arc::clone(&ports.clock),
         entropy: Arc::clone(&ports.entropy),
     };
-    let compaction = Arc::new(CompactionHandler::new(engine.conversations.clone()));
-    let queue = spawn_background_queue_loop(background, queue_ports, vec![compaction]);
-    background.spawn(ApprovalExpiry::new(Arc::clone(engine), sessions.clone()));
-    background.spawn(budget_waits(engine, sessions));
+    let UpkeepSetup { erasures, owner, configured } = upkeep;
+    let ConfiguredWork { config, backups, notifications } = configured;
+    let views = &engine.views;
+    let configured = config.clone();
+    let learning: LearningConfigNow = Arc::new(move || configured.borrow().learning);
+    let archiver = Arc::new(sessions.clone());
+    let handlers: Vec<Arc<dyn TaskHandler>> = vec![
+        Arc::new(CompactionHandler::new(engine.conversations.clone())),
+        Arc::new(JournalCareHandler::new(Arc::clone(&ports.maintain), config.clone())),
+        Arc::new(SessionCleanupHandler::new(
+            Arc::clone(&ports.families),
+            Arc::clone(&ports.clock),
+            erasures,
+            archiver,
+            owner,
+            config.clone(),
+        )),
+        Arc::new(BackupHandler::new(Arc::clone(&ports.backups), backups.reader())),
+        Arc::new(notifications.handler()),
+        Arc::new(ReflectionHandler::new(&engine.conversations, memories.clone(), Arc::clone(&learning))),
+    ];
+    let changes = starter.tapes.attention_changes();
+    let spawned = spawn_with_queue(background, queue_ports, handlers, starter, facts);
+    let queue = &spawned.queue;
+    background.spawn(notifications.planner(queue.clone(), changes));
+    let maintain = Arc::clone(&ports.maintain);
+    let clock = Arc::clone(&ports.clock);
+    background.spawn(JournalCareTimer::new(maintain, Arc::clone(&clock), queue.clone(), config.clone()));
+    background.spawn(SessionCleanupTimer::new(Arc::clone(&ports.families), clock, queue.clone(), config));
+    background.spawn(BackupTimer::new(queue.clone(), Arc::clone(&ports.clock), backups));
+    background.spawn(MemoryExpiry::new(ports.for_admin().for_memory(), Arc::clone(&views.memories)));
+    background.spawn(ApprovalExpiry::new(Arc::clone(&engine), sessions.clone()));
+    background.spawn(budget_waits(&engine, &sessions));
     background.spawn(engine.compaction_watch.task(engine.conversations.clone(), queue.clone()));
+    background.spawn(engine.conversations.completed().task(
+        queue.clone(),
+        learning,
+        Arc::clone(&ports.clock),
+    ));
     background.spawn(ShadowCounting::new(Arc::clone(&views.shadow)));
-    queue
+    spawned
+}
+
+fn healing_parts(
+    engine: &Arc<Engine>,
+    canceller: RunCanceller,
+    queue: BackgroundQueue,
+    access: AccessHandle,
+) -> HealingParts {
+    let config = engine.config.clone();
+    HealingParts {
+        runs: Arc::new(RunHealer { engine: Arc::clone(engine), canceller }),
+        queue,
+        reaches_approver: Arc::new(move || !access.reach().is_empty()),
+        times: engine.config.borrow().healing_times,
+        configured: Arc::new(move || config.borrow().healing),
+    }
+}
+
+fn erasures(
+    engine: &Engine,
+    stopper: RunCanceller,
+    subscribers: Vec<Arc<dyn ErasureSubscriber>>,
+) -> ErasureHandle {
+    let exclusion = engine.conversations.ports().erasures.clone();
+    ErasureHandle::new(Arc::new(engine.ports.for_admin()), Arc::new(stopper), subscribers, exclusion)
 }
 
 fn run_canceller(ports: &RuntimePorts, sessions: &SessionsHandle, tapes: &TapeHandle) -> RunCanceller {
     RunCanceller { sessions: sessions.clone(), tapes: tapes.clone(), clock: Arc::clone(&ports.clock) }
 }
 
+fn memories(ports: MemoryPorts, views: &AdminViews, zones: &ZoneOf) -> MemoriesHandle {
+    MemoriesHandle::new(ports, Arc::clone(&views.memories), Arc::clone(zones))
+}
+
 fn models(ports: &RuntimePorts, budgets: AuxiliaryBudgets) -> ModelsHandle {
-    ModelsHandle::new(
-        ports.models.clone(),
-        Arc::clone(&ports.clock),
-        Arc::clone(&ports.redactor),
-        ports.recorder.clone(),
-        budgets,
-    )
+    ModelsHandle::new(&ports.models, &ports.clock, &ports.redactor, &ports.recorder, budgets)
 }
 
 fn project_rules(ports: &RuntimePorts, rules: &Arc<ProjectRules>) -> ProjectRulesHandle {
-    ProjectRulesHandle::new(
-        Arc::clone(rules),
-        ports.recorder.clone(),
-        Arc::clone(&ports.workspaces),
-        Arc::clone(&ports.clock),
-    )
+    ProjectRulesHandle::new(rules, &ports.recorder, &ports.workspaces, &ports.clock)
 }
 
 fn budget_waits(engine: &Engine, sessions: &SessionsHandle) -> BudgetWaits {

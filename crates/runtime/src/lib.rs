@@ -4,7 +4,7 @@
 //! memory here can be rebuilt from the journal.
 //!
 //! Begin at [`gateway::start`]; the road of one run goes through `session/actor.rs`, `run/actor.rs`,
-//! `run/record.rs`, `run/perform/` and `tape.rs`.
+//! `run/record.rs`, `run/perform/` and the crate `tape`.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
@@ -16,8 +16,6 @@ mod run_context;
 pub mod session;
 
 mod run;
-
-pub mod tape;
 
 pub mod runs;
 
@@ -33,6 +31,9 @@ pub mod approvals;
 
 mod recovery;
 
+mod notifications;
+mod scheduled_runs;
+
 pub mod config;
 pub mod error;
 pub mod parts;
@@ -44,5 +45,6 @@ pub use palyra_admin::Caller;
 pub use palyra_admin::models::embeddings::{EmbeddingQuery, EmbeddingRefusal};
 pub use palyra_context::references::{PreviewedInput, PreviewedReference, ReferenceCost};
 pub use palyra_ports::model_directory::{self, ModelDirectory};
+pub use palyra_tape as tape;
 pub use parts::RuntimePorts;
 pub use undo::{UndoPreview, UndoReport};

@@ -6,9 +6,9 @@ use palyra_admin::AdminPorts;
 use palyra_journal_core::families::{runs, sessions};
 use palyra_journal_core::family::{QueryFamilies, ReadFamilies};
 use palyra_ports::{
-    Clock, ComponentStore, Entropy, EraseJournal, KeptFiles, MaintainJournal, ProjectFiles, ProveJournal,
-    ReadError, ReadTape, Recorder, Redactor, RestoreFiles, SearchMemories, SecretStore, SkillFolders,
-    ToolRuntime, Workspaces,
+    Clock, ComponentStore, DeliverMessages, Entropy, EraseJournal, KeptFiles, MaintainJournal, MakeBackups,
+    ProjectFiles, ProveJournal, ReadError, ReadTape, Recorder, Redactor, RestoreFiles, SearchMemories,
+    SecretStore, SkillFolders, ToolRuntime, Workspaces,
 };
 use palyra_types::run::RunRecord;
 use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
@@ -30,6 +30,10 @@ pub struct RuntimePorts {
     pub maintain: Arc<dyn MaintainJournal>,
     /// Proves what the journal holds.
     pub proofs: Arc<dyn ProveJournal>,
+    /// Makes backups.
+    pub backups: Arc<dyn MakeBackups>,
+    /// Sends messages to the operator's targets.
+    pub notify: Arc<dyn DeliverMessages>,
     /// Erases content.
     pub erasures: Arc<dyn EraseJournal>,
     /// Runs tools.

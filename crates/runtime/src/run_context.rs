@@ -20,6 +20,7 @@ use palyra_ports::maintain_journal::JournalHealth;
 use palyra_ports::{
     Clock, Entropy, MaintainJournal, ReadError, ReadTape, Recorder, Redactor, StaticText, ToolRuntime,
 };
+use palyra_tape::TapeHub;
 use palyra_types::tape::OrchestratorTapeRecord;
 use palyra_types::tool::{ToolCatalog, ToolName};
 use palyra_types::{LogId, PrincipalId, Seq, Timestamp};
@@ -29,7 +30,6 @@ use crate::config::GatewayRuntimeConfigSnapshot;
 use crate::error::RequestError;
 use crate::model_directory::ModelDirectory;
 use crate::parts::RuntimePorts;
-use crate::tape::TapeHub;
 use palyra_admin::pending_approvals::PendingApprovals;
 
 /// Static texts remembered as stored; beyond it they are offered to the journal again, which is harmless.
@@ -128,7 +128,8 @@ impl RunContext {
             Arc::clone(&zones),
             prices,
         );
-        Ok(Self { ports: ports.for_runs(config, zones, budgets), views, asking, hub, drain, memory })
+        let ports = ports.for_runs(config, zones, budgets);
+        Ok(Self { ports, views, asking, hub, drain, memory })
     }
 
     /// Returns the time zone of a principal: its own, or the one of the configuration.

@@ -1,4 +1,5 @@
-//! Ending open runs before their content is erased, and waking those that wait for a budget.
+//! What upkeep and self-healing do with runs and sessions: ending open runs before their content is erased, waking those
+//! that wait for a budget, moving those that are stuck, and archiving sessions.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,22 +9,26 @@ use futures::future::BoxFuture;
 use palyra_admin::Caller;
 use palyra_admin::budgets::BudgetWaker;
 use palyra_admin::erasure::{EraseContentError, RunStopper};
+use palyra_admin::healing::{HealRuns, RunBoard};
+use palyra_admin::upkeep::SessionArchiver;
 use palyra_background::TickFailure;
 use palyra_ports::{Clock, EraseError};
 use palyra_run_core::{BudgetWake, RunInput};
+use palyra_tape::TapeHandle;
 use palyra_types::run::{CancelReason, RunRecord};
 use palyra_types::session::SessionRef;
 use palyra_types::{PrincipalId, RunId};
 
+use crate::engine::Engine;
 use crate::error::RequestError;
 use crate::run::InputData;
-use crate::session::SessionsHandle;
-use crate::tape::TapeHandle;
+use crate::session::{SessionChange, SessionsHandle};
 
 /// How long a cancelled run may take to its end; tools have their own, shorter grace.
 const ENDING_SPAN_MAX: Duration = Duration::from_secs(60);
 
 /// Cancels runs and follows their tapes to the end.
+#[derive(Clone)]
 pub(crate) struct RunCanceller {
     pub(crate) sessions: SessionsHandle,
     pub(crate) tapes: TapeHandle,
@@ -62,6 +67,17 @@ impl RunStopper for RunCanceller {
     }
 }
 
+impl SessionArchiver for SessionsHandle {
+    fn archive(&self, session: SessionRef) -> BoxFuture<'_, Result<(), TickFailure>> {
+        let caller = Caller::at_socket(session.principal);
+        async move {
+            let archived = self.change(caller, session.id, SessionChange::Archive).await;
+            archived.map(|_| ()).map_err(TickFailure::new)
+        }
+        .boxed()
+    }
+}
+
 impl BudgetWaker for SessionsHandle {
     fn look_again(&self, session: SessionRef, run: RunId) -> BoxFuture<'_, Result<(), TickFailure>> {
         let input = RunInput::BudgetDue(BudgetWake::Check);
@@ -73,5 +89,46 @@ impl BudgetWaker for SessionsHandle {
             }
         }
         .boxed()
+    }
+}
+
+/// Shows runs to self-healing, and moves those that are stuck.
+pub(crate) struct RunHealer {
+    pub(crate) engine: Arc<Engine>,
+    pub(crate) canceller: RunCanceller,
+}
+
+impl HealRuns for RunHealer {
+    fn board(&self) -> &RunBoard {
+        &self.engine.hub.board
+    }
+
+    fn resume(&self, session: SessionRef) -> BoxFuture<'_, Result<(), TickFailure>> {
+        self.canceller.sessions.wake(session).map(Ok).boxed()
+    }
+
+    fn cancel(&self, session: SessionRef, run: RunId) -> BoxFuture<'_, Result<(), TickFailure>> {
+        // No person asked for it: for a client, its time is over.
+        let cancel = RunInput::Cancel { actor: session.principal, reason: CancelReason::TimeLimit };
+        let sessions = &self.canceller.sessions;
+        async move {
+            match sessions.deliver(session, run, cancel, InputData::default()).await {
+                Ok(_) | Err(RequestError::RunFinished) => Ok(()),
+                Err(error) => Err(TickFailure::new(error)),
+            }
+        }
+        .boxed()
+    }
+
+    fn expire_approvals(&self) {
+        self.engine.asking.look_again();
+    }
+
+    fn is_followed(&self, run: RunId) -> bool {
+        self.engine.hub.is_followed(run)
+    }
+
+    fn attention_changed(&self) {
+        self.engine.hub.attention_changed();
     }
 }

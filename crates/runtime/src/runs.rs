@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use palyra_admin::budgets::RaisedLimit;
 use palyra_admin::{Caller, check_short_text};
 use palyra_journal_core::families::bookmarks::of_principal;
 use palyra_journal_core::families::deleted_responses::is_deleted;
@@ -262,11 +263,12 @@ impl RunsHandle {
     ///
     /// # Errors
     /// [`RequestError::RunNotFound`]; [`RequestError::RunNotWaiting`]; [`RequestError::InvalidArgument`] where it does not help.
-    pub async fn go_on_once(&self, caller: Caller, run: RunId) -> Result<(), RequestError> {
+    pub async fn go_on_once(&self, caller: Caller, run: RunId) -> Result<Vec<RaisedLimit>, RequestError> {
         let record = self.ports.run(run).await?.ok_or(RequestError::RunNotFound)?;
-        self.engine.views.budgets.check_go_on(run, &self.engine.runs.ports.zones)?;
+        let raised = self.engine.views.budgets.check_go_on(run, &self.engine.runs.ports.zones)?;
         let input = RunInput::BudgetDue(BudgetWake::GoOnOnce);
-        self.sessions.deliver(session_of(&record), run, input, InputData::by(caller.actor)).await.map(drop)
+        self.sessions.deliver(session_of(&record), run, input, InputData::by(caller.actor)).await?;
+        Ok(raised)
     }
 
     /// Sends an input: a waiting run takes it as the answer, unless it interrupts; one that works takes it if it

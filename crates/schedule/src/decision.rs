@@ -10,9 +10,9 @@ use std::collections::VecDeque;
 
 use palyra_types::Timestamp;
 
-use crate::event::{OccurrenceCause, OccurrenceOutcome, PauseCause, ScheduleEvent, SkipReason};
-use crate::refusal::OccurrenceRefusal;
-use crate::rules::{OverlapRule, ScheduleRules};
+use crate::definition::OccurrenceRefusal;
+use crate::event::{OccurrenceCause, OccurrenceOutcome, PauseCause, ScheduleChange, SkipReason};
+use crate::rules::{OverlapRule, ScheduleRules, due_at};
 use crate::state::{FAILURES_MAX, ScheduleState, WAITING_MAX};
 
 /// Lateness from which an occurrence is missed, in microseconds.
@@ -59,7 +59,7 @@ pub enum StartRefusal {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ScheduleDecision {
     /// In order, as one append.
-    pub events: Vec<ScheduleEvent>,
+    pub events: Vec<ScheduleChange>,
     /// In order, after the append.
     pub effects: Vec<ScheduleEffect>,
 }
@@ -69,18 +69,18 @@ impl ScheduleState {
     /// means now.
     #[must_use]
     pub fn next_wake(&self) -> Option<Timestamp> {
-        let body = self.body.as_ref().filter(|_| self.paused.is_none())?;
-        if self.running.is_none() && !self.waiting.is_empty() {
+        let body = self.body.as_ref().filter(|_| self.progress.paused.is_none())?;
+        if self.progress.running.is_none() && !self.progress.waiting.is_empty() {
             return Some(Timestamp(i64::MIN));
         }
-        self.next.map(|planned| body.definition.rules.due_at(self.id, planned))
+        self.next.map(|planned| due_at(&body.definition.rules, self.id, planned))
     }
 
     /// Returns what happens at `now`, changing nothing.
     #[must_use]
     pub fn decide(&self, now: Timestamp, check: OccurrenceCheck) -> ScheduleDecision {
         let Some(rules) =
-            self.definition().map(|definition| definition.rules).filter(|_| self.paused.is_none())
+            self.definition().map(|definition| definition.rules).filter(|_| self.progress.paused.is_none())
         else {
             return ScheduleDecision::default();
         };
@@ -105,7 +105,7 @@ impl ScheduleState {
         if self.body.is_none() {
             return Err(StartRefusal::Removed);
         }
-        if self.running.is_some() || !self.waiting.is_empty() {
+        if self.progress.running.is_some() || !self.progress.waiting.is_empty() {
             return Err(StartRefusal::Busy);
         }
         check.map_err(StartRefusal::Refused)?;
@@ -113,8 +113,8 @@ impl ScheduleState {
         let is_whole_minute = now.0.rem_euclid(MISSED_AFTER_MICROS) == 0;
         let planned = if is_whole_minute { Timestamp(now.0.saturating_add(1)) } else { now };
         let events = vec![
-            ScheduleEvent::OccurrenceCreated { planned, cause: OccurrenceCause::Manual },
-            ScheduleEvent::OccurrenceStarted { planned, at: now },
+            ScheduleChange::OccurrenceCreated { planned, cause: OccurrenceCause::Manual },
+            ScheduleChange::OccurrenceStarted { planned, at: now },
         ];
         Ok(ScheduleDecision { events, effects: vec![ScheduleEffect::Start { planned }] })
     }
@@ -122,9 +122,9 @@ impl ScheduleState {
     /// Returns the effects of recorded events that a crash may have prevented: they are performed again under their key.
     #[must_use]
     pub fn unfinished_effects(&self) -> Vec<ScheduleEffect> {
-        let Some(planned) = self.running else { return Vec::new() };
+        let Some(planned) = self.progress.running else { return Vec::new() };
         let mut effects = vec![ScheduleEffect::Start { planned }];
-        if self.cancel_requested {
+        if self.progress.cancel_requested {
             effects.push(ScheduleEffect::Cancel { planned });
         }
         effects
@@ -137,13 +137,14 @@ impl ScheduleState {
         planned: Timestamp,
         outcome: OccurrenceOutcome,
         now: Timestamp,
-    ) -> Vec<ScheduleEvent> {
-        if self.running != Some(planned) {
+    ) -> Vec<ScheduleChange> {
+        if self.progress.running != Some(planned) {
             return Vec::new();
         }
-        let mut events = vec![ScheduleEvent::OccurrenceFinished { planned, outcome }];
-        let is_last_failure = outcome == OccurrenceOutcome::Failed && self.failures + 1 >= FAILURES_MAX;
-        if is_last_failure && self.paused.is_none() && self.body.is_some() {
+        let mut events = vec![ScheduleChange::OccurrenceFinished { planned, outcome }];
+        let is_last_failure =
+            outcome == OccurrenceOutcome::Failed && self.progress.failures + 1 >= FAILURES_MAX;
+        if is_last_failure && self.progress.paused.is_none() && self.body.is_some() {
             events.extend(self.decide_pause(PauseCause::Failures, now));
         }
         events
@@ -151,16 +152,16 @@ impl ScheduleState {
 
     /// Returns the events of a pause: occurrences that wait are skipped, a running one goes on.
     #[must_use]
-    pub fn decide_pause(&self, cause: PauseCause, now: Timestamp) -> Vec<ScheduleEvent> {
+    pub fn decide_pause(&self, cause: PauseCause, now: Timestamp) -> Vec<ScheduleChange> {
         let mut events = self.skip_waiting(SkipReason::Paused);
-        events.push(ScheduleEvent::Paused { cause, at: now });
+        events.push(ScheduleChange::Paused { cause, at: now });
         events
     }
 
     /// Returns the events that skip all occurrences that wait.
     #[must_use]
-    pub fn skip_waiting(&self, reason: SkipReason) -> Vec<ScheduleEvent> {
-        self.waiting().map(|planned| ScheduleEvent::OccurrenceSkipped { planned, reason }).collect()
+    pub fn skip_waiting(&self, reason: SkipReason) -> Vec<ScheduleChange> {
+        self.waiting().map(|planned| ScheduleChange::OccurrenceSkipped { planned, reason }).collect()
     }
 }
 
@@ -174,22 +175,22 @@ struct DecisionDraft {
 }
 
 impl DecisionDraft {
-    fn record(&mut self, event: ScheduleEvent) {
+    fn record(&mut self, event: ScheduleChange) {
         self.state.evolve(&event);
         self.decision.events.push(event);
     }
 
     fn skip(&mut self, planned: Timestamp, reason: SkipReason) {
-        self.record(ScheduleEvent::OccurrenceSkipped { planned, reason });
+        self.record(ScheduleChange::OccurrenceSkipped { planned, reason });
     }
 
     /// Returns the next planned instant if its time has come.
     fn next_due(&self) -> Option<Timestamp> {
-        self.state.next.filter(|planned| self.rules.due_at(self.state.id, *planned) <= self.now)
+        self.state.next.filter(|planned| due_at(&self.rules, self.state.id, *planned) <= self.now)
     }
 
     fn is_missed(&self, planned: Timestamp) -> bool {
-        let due = self.rules.due_at(self.state.id, planned);
+        let due = due_at(&self.rules, self.state.id, planned);
         self.now.0.saturating_sub(due.0) >= MISSED_AFTER_MICROS
     }
 
@@ -214,7 +215,7 @@ impl DecisionDraft {
             }
         }
         if let Some((first, last, count)) = earlier {
-            self.record(ScheduleEvent::OccurrencesSkipped { first, last, count: Some(count) });
+            self.record(ScheduleChange::OccurrencesSkipped { first, last, count: Some(count) });
         }
         let skipped = latest.len().saturating_sub(self.rules.missed.kept());
         for (index, planned) in latest.into_iter().enumerate() {
@@ -230,17 +231,17 @@ impl DecisionDraft {
     fn skip_uncounted(&mut self) {
         let window_start = Timestamp(self.now.0.saturating_sub(MISSED_WINDOW_MICROS));
         if let Some(first) = self.state.next.filter(|planned| *planned < window_start) {
-            self.record(ScheduleEvent::OccurrencesSkipped { first, last: window_start, count: None });
+            self.record(ScheduleChange::OccurrencesSkipped { first, last: window_start, count: None });
         }
     }
 
     fn wait(&mut self, planned: Timestamp, cause: OccurrenceCause) {
         if let Err(refusal) = self.check {
             self.skip(planned, SkipReason::Refused(refusal));
-        } else if self.state.waiting.len() >= WAITING_MAX {
+        } else if self.state.progress.waiting.len() >= WAITING_MAX {
             self.skip(planned, SkipReason::LineFull);
         } else {
-            self.record(ScheduleEvent::OccurrenceCreated { planned, cause });
+            self.record(ScheduleChange::OccurrenceCreated { planned, cause });
         }
     }
 
@@ -250,18 +251,18 @@ impl DecisionDraft {
                 self.record(event);
             }
         }
-        if self.state.running.is_some() {
+        if self.state.progress.running.is_some() {
             return;
         }
-        if let Some(planned) = self.state.waiting.front().copied() {
-            self.record(ScheduleEvent::OccurrenceStarted { planned, at: self.now });
+        if let Some(planned) = self.state.progress.waiting.first().copied() {
+            self.record(ScheduleChange::OccurrenceStarted { planned, at: self.now });
             self.decision.effects.push(ScheduleEffect::Start { planned });
         }
     }
 
     fn settle_due(&mut self) {
         let Some(planned) = self.next_due() else { return };
-        let is_busy = self.state.running.is_some() || !self.state.waiting.is_empty();
+        let is_busy = self.state.progress.running.is_some() || !self.state.progress.waiting.is_empty();
         match self.rules.overlap {
             OverlapRule::Forbid if is_busy => self.skip(planned, SkipReason::Overlap),
             OverlapRule::Replace if is_busy && self.check.is_ok() => self.replace(planned),
@@ -276,9 +277,9 @@ impl DecisionDraft {
         for event in self.state.skip_waiting(SkipReason::Replaced) {
             self.record(event);
         }
-        if let Some(running) = self.state.running {
-            if !self.state.cancel_requested {
-                self.record(ScheduleEvent::CancelRequested { planned: running });
+        if let Some(running) = self.state.progress.running {
+            if !self.state.progress.cancel_requested {
+                self.record(ScheduleChange::CancelRequested { planned: running });
             }
             self.decision.effects.push(ScheduleEffect::Cancel { planned: running });
         }

@@ -2,11 +2,10 @@
 //!
 //! Owns the comparison of what was approved with what is there now. Begin at [`ScheduleDefinition::check_occurrence`].
 
+use palyra_types::AgentId;
 use palyra_types::digest::ContentDigest;
-use palyra_types::tool::Taints;
-use palyra_types::{AgentId, PrincipalId, RunId};
+pub use palyra_types::schedule::{OccurrenceRefusal, ScheduleProvenance};
 
-use crate::refusal::OccurrenceRefusal;
 use crate::rules::ScheduleRules;
 use crate::spec::ScheduleSpec;
 
@@ -46,27 +45,6 @@ pub struct ApprovedRun {
     pub prompt: ContentDigest,
     /// Digest of the place that answers go to.
     pub target: ContentDigest,
-}
-
-/// Where a schedule comes from.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ScheduleProvenance {
-    /// The principal it belongs to.
-    pub creator: PrincipalId,
-    /// The run that made it; `None` if a person did.
-    pub made_by_run: Option<RunId>,
-    /// The taints of that run when it made the schedule.
-    pub taints: Taints,
-    /// Whether a person has edited the schedule since that run.
-    pub edited_by_person: bool,
-}
-
-impl ScheduleProvenance {
-    /// Returns whether runs of the schedule may use stored grants of the principal. Grants of a session never apply.
-    #[must_use]
-    pub fn may_use_principal_grants(&self) -> bool {
-        self.made_by_run.is_none() || self.taints == Taints::NONE || self.edited_by_person
-    }
 }
 
 /// What is there now, read by the caller when an occurrence is due.

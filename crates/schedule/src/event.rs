@@ -1,13 +1,13 @@
-//! What is recorded of a schedule. Owns the values; [`crate::ScheduleState`] folds them.
+//! What changes a schedule. Owns the values; [`crate::ScheduleState`] folds them, and `recorded.rs` says how they are recorded.
 
 use palyra_types::Timestamp;
+pub use palyra_types::schedule::{OccurrenceCause, OccurrenceOutcome, PauseCause, SkipReason};
 
 use crate::definition::ScheduleDefinition;
-use crate::refusal::OccurrenceRefusal;
 
 /// One change of a schedule.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ScheduleEvent {
+pub enum ScheduleChange {
     /// It was made.
     Created {
         /// What it does, and when.
@@ -81,60 +81,4 @@ pub enum ScheduleEvent {
         /// How many; `None` if they are too long ago to be counted.
         count: Option<u32>,
     },
-}
-
-/// Why a schedule is paused.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum PauseCause {
-    /// A person paused it.
-    Person,
-    /// Too many occurrences in a row failed.
-    Failures,
-    /// The occurrence check refused it in a way that does not mend itself.
-    Refused,
-}
-
-/// Why an occurrence runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum OccurrenceCause {
-    /// Its time has come.
-    Due,
-    /// Its time has passed, and the missed rule runs it.
-    Missed,
-    /// A person starts it now; it is named by that instant.
-    Manual,
-}
-
-/// How an occurrence ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum OccurrenceOutcome {
-    /// Its run completed, or its reminder was delivered.
-    Succeeded,
-    /// Its run failed.
-    Failed,
-    /// A person cancelled it.
-    Cancelled,
-    /// The next occurrence replaced it.
-    Replaced,
-}
-
-/// Why an occurrence does not run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum SkipReason {
-    /// The missed rule skips it.
-    Missed,
-    /// Another one was running, and the overlap rule forbids a second.
-    Overlap,
-    /// Too many wait already.
-    LineFull,
-    /// It waited, and a later one replaced it.
-    Replaced,
-    /// It waited, and the schedule was paused.
-    Paused,
-    /// It waited, and the schedule was removed.
-    Removed,
-    /// It waited, and the schedule was changed.
-    Edited,
-    /// The occurrence check refused it.
-    Refused(OccurrenceRefusal),
 }

@@ -7,7 +7,7 @@ use palyra_types::{PrincipalId, ScheduleId, Timestamp};
 
 use crate::decision::{ScheduleDecision, ScheduleEffect};
 use crate::definition::{ScheduleAction, ScheduleDefinition, ScheduleProvenance};
-use crate::event::{OccurrenceOutcome, ScheduleEvent};
+use crate::event::{OccurrenceOutcome, ScheduleChange};
 use crate::rules::{MissedRule, OverlapRule, ScheduleRules};
 use crate::spec::ScheduleSpec;
 use crate::state::ScheduleState;
@@ -52,7 +52,7 @@ pub(crate) fn definition(spec: ScheduleSpec, rules: ScheduleRules) -> ScheduleDe
 
 pub(crate) fn created(spec: ScheduleSpec, rules: ScheduleRules, now: Timestamp) -> ScheduleState {
     let mut state = ScheduleState::new(ScheduleId::from_parts(1, SCHEDULE), zones());
-    state.evolve(&ScheduleEvent::Created { definition: Box::new(definition(spec, rules)), at: now });
+    state.evolve(&ScheduleChange::Created { definition: Box::new(definition(spec, rules)), at: now });
     state
 }
 
@@ -70,7 +70,7 @@ pub(crate) fn finish(
     state: &mut ScheduleState,
     outcome: OccurrenceOutcome,
     now: Timestamp,
-) -> Vec<ScheduleEvent> {
+) -> Vec<ScheduleChange> {
     let events = state.decide_finish(state.running().unwrap(), outcome, now);
     for event in &events {
         state.evolve(event);
@@ -88,26 +88,26 @@ pub(crate) fn text(decision: &ScheduleDecision) -> Vec<String> {
     events.chain(effects).collect()
 }
 
-pub(crate) fn event_text(event: &ScheduleEvent) -> String {
+pub(crate) fn event_text(event: &ScheduleChange) -> String {
     match event {
-        ScheduleEvent::OccurrenceCreated { planned, cause } => {
+        ScheduleChange::OccurrenceCreated { planned, cause } => {
             format!("created {} {cause:?}", show(*planned))
         }
-        ScheduleEvent::OccurrenceStarted { planned, .. } => format!("started {}", show(*planned)),
-        ScheduleEvent::CancelRequested { planned } => format!("cancel {}", show(*planned)),
-        ScheduleEvent::OccurrenceFinished { planned, outcome } => {
+        ScheduleChange::OccurrenceStarted { planned, .. } => format!("started {}", show(*planned)),
+        ScheduleChange::CancelRequested { planned } => format!("cancel {}", show(*planned)),
+        ScheduleChange::OccurrenceFinished { planned, outcome } => {
             format!("finished {} {outcome:?}", show(*planned))
         }
-        ScheduleEvent::OccurrenceSkipped { planned, reason } => {
+        ScheduleChange::OccurrenceSkipped { planned, reason } => {
             format!("skipped {} {reason:?}", show(*planned))
         }
-        ScheduleEvent::OccurrencesSkipped { first, last, count } => {
+        ScheduleChange::OccurrencesSkipped { first, last, count } => {
             format!("skipped {} to {} count {count:?}", show(*first), show(*last))
         }
-        ScheduleEvent::Paused { cause, .. } => format!("paused {cause:?}"),
-        ScheduleEvent::Created { .. }
-        | ScheduleEvent::Edited { .. }
-        | ScheduleEvent::Resumed { .. }
-        | ScheduleEvent::Removed { .. } => format!("{event:?}"),
+        ScheduleChange::Paused { cause, .. } => format!("paused {cause:?}"),
+        ScheduleChange::Created { .. }
+        | ScheduleChange::Edited { .. }
+        | ScheduleChange::Resumed { .. }
+        | ScheduleChange::Removed { .. } => format!("{event:?}"),
     }
 }

@@ -22,7 +22,7 @@
 //! 4. records the end of a run by [`ScheduleState::decide_finish`] and decides again;
 //! 5. starts runs without grants of any session, and with those of the principal only if
 //!    [`ScheduleProvenance::may_use_principal_grants`] says so;
-//! 6. before it records `Created` or `Edited`, calls [`PlannedTimes::for_new`], [`ScheduleRules::check`] and
+//! 6. before it records `Created` or `Edited`, calls [`PlannedTimes::for_new`], [`PlannedTimes::check_rules`] and
 //!    [`SchedulePlan::check_limit`], and shows the next five times of [`PlannedTimes::iter_after`], each with its [`PlannedTimes::oddity_of`];
 //! 7. records [`ScheduleState::skip_waiting`] in the same append before `Edited` and `Removed`, and
 //!    [`SchedulePlan::decide_pause_of_many`] together with a pause of many;
@@ -38,24 +38,28 @@ mod spec;
 mod rules;
 mod plain_words;
 
-mod refusal;
 mod definition;
 mod event;
+mod progress;
 mod state;
 mod decision;
 mod plan;
+mod recorded;
 
 #[cfg(test)]
 mod fixture;
 
 pub use cron::{CRON_BYTES_MAX, ClockOddity, ClockRule, CronLine};
 pub use decision::{OccurrenceCheck, SKIPPED_ENTRIES_MAX, ScheduleDecision, ScheduleEffect, StartRefusal};
-pub use definition::{ApprovedRun, OccurrenceFacts, ScheduleAction, ScheduleDefinition, ScheduleProvenance};
-pub use event::{OccurrenceCause, OccurrenceOutcome, PauseCause, ScheduleEvent, SkipReason};
+pub use definition::{
+    ApprovedRun, OccurrenceFacts, OccurrenceRefusal, ScheduleAction, ScheduleDefinition, ScheduleProvenance,
+};
+pub use event::{OccurrenceCause, OccurrenceOutcome, PauseCause, ScheduleChange, SkipReason};
 pub use plain_words::{UnreadableWords, WORDS_BYTES_MAX, WordsContext, read_plain_words, word_examples};
 pub use plan::{PauseScope, PlanEvent, SCHEDULES_PER_PRINCIPAL_MAX, SchedulePlan, TooManySchedules};
-pub use refusal::OccurrenceRefusal;
-pub use rules::{CATCH_UP_MAX, JITTER_SECONDS_MAX, MissedRule, OverlapRule, ScheduleRules};
+pub use progress::ScheduleProgress;
+pub use recorded::{change_of, definition_of, digest_of, recorded, spec_of};
+pub use rules::{CATCH_UP_MAX, JITTER_SECONDS_MAX, MissedRule, OverlapRule, ScheduleRules, due_at};
 pub use spec::{EVERY_MINUTES_MAX, EVERY_MINUTES_MIN, PlannedTimes, ScheduleSpec, find_zone};
 pub use spec_error::{CronField, InvalidSpec};
 pub use state::{FAILURES_MAX, ScheduleSnapshot, ScheduleState, WAITING_MAX};

@@ -9,9 +9,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::tz::TimeZoneDatabase;
+pub use palyra_types::schedule::PauseScope;
 use palyra_types::{PrincipalId, ScheduleId, Timestamp};
 
-use crate::event::{ScheduleEvent, SkipReason};
+use crate::event::{ScheduleChange, SkipReason};
 use crate::state::{ScheduleSnapshot, ScheduleState};
 
 /// Schedules of one principal, at most.
@@ -21,15 +22,6 @@ pub const SCHEDULES_PER_PRINCIPAL_MAX: usize = 200;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the limit of {SCHEDULES_PER_PRINCIPAL_MAX} schedules is reached: remove one first")]
 pub struct TooManySchedules;
-
-/// Whose schedules a pause of many is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum PauseScope {
-    /// Those of one principal.
-    Principal(PrincipalId),
-    /// All.
-    Everyone,
-}
 
 /// A pause of many schedules, or its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,6 +99,11 @@ impl SchedulePlan {
         self.paused.contains(&PauseScope::Everyone) || self.paused.contains(&PauseScope::Principal(principal))
     }
 
+    /// Pauses the schedules of a scope again, as a store kept it; before they are restored.
+    pub fn restore_pause(&mut self, scope: PauseScope) {
+        self.paused.insert(scope);
+    }
+
     /// Adds a schedule again from what a store kept of it.
     pub fn restore(&mut self, id: ScheduleId, snapshot: &ScheduleSnapshot) {
         let state = ScheduleState::restored(id, self.zones.clone(), snapshot);
@@ -117,7 +114,7 @@ impl SchedulePlan {
     }
 
     /// Applies an event of one schedule.
-    pub fn apply(&mut self, id: ScheduleId, event: &ScheduleEvent) {
+    pub fn apply(&mut self, id: ScheduleId, event: &ScheduleChange) {
         let state = self.states.entry(id).or_insert_with(|| ScheduleState::new(id, self.zones.clone()));
         let before = creator_of(state);
         state.evolve(event);
@@ -147,7 +144,7 @@ impl SchedulePlan {
 
     /// Returns the events that skip the waiting occurrences of a scope: they are recorded together with its pause.
     #[must_use]
-    pub fn decide_pause_of_many(&self, scope: PauseScope) -> Vec<(ScheduleId, ScheduleEvent)> {
+    pub fn decide_pause_of_many(&self, scope: PauseScope) -> Vec<(ScheduleId, ScheduleChange)> {
         let mut events = Vec::new();
         for (id, state) in self.states.iter().filter(|(_, state)| is_in(scope, state)) {
             events.extend(state.skip_waiting(SkipReason::Paused).into_iter().map(|event| (*id, event)));

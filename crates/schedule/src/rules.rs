@@ -1,103 +1,54 @@
-//! The rules of a schedule: missed occurrences, overlapping runs, random delay. Owns their values and limits.
+//! The rules of a schedule: their limits, and when an occurrence is due by them.
 
+pub use palyra_types::schedule::{CATCH_UP_MAX, MissedRule, OverlapRule, ScheduleRules};
 use palyra_types::{ScheduleId, Timestamp};
 use sha2::{Digest, Sha256};
 
 use crate::spec::PlannedTimes;
 use crate::spec_error::InvalidSpec;
 
-/// Missed occurrences that are caught up, at most.
-pub const CATCH_UP_MAX: u8 = 10;
 /// The longest random delay, in seconds.
 pub const JITTER_SECONDS_MAX: u32 = 60 * 60;
 /// Occurrences that are looked at to find the smallest distance between two.
 const DISTANCE_SAMPLES: usize = 500;
 const SECOND_MICROS: i64 = 1_000_000;
 
-/// What becomes of occurrences that were due while the daemon was down, or the machine slept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum MissedRule {
-    /// They are skipped.
-    Skip,
-    /// The last of them runs.
-    RunOnce,
-    /// The last of them run, one after another.
-    CatchUp {
-        /// How many, at most.
-        count_max: u8,
-    },
-}
-
-impl MissedRule {
-    /// Returns how many missed occurrences run.
-    #[must_use]
-    pub fn kept(self) -> usize {
-        match self {
-            Self::Skip => 0,
-            Self::RunOnce => 1,
-            Self::CatchUp { count_max } => usize::from(count_max.min(CATCH_UP_MAX)),
-        }
-    }
-}
-
-/// What becomes of an occurrence that is due while another one of the same schedule runs or waits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum OverlapRule {
-    /// It is skipped.
-    Forbid,
-    /// It waits for the end of those before it.
-    Queue,
-    /// The running one is cancelled, and those that wait are skipped.
-    Replace,
-}
-
-/// The rules of one schedule.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct ScheduleRules {
-    /// About missed occurrences.
-    pub missed: MissedRule,
-    /// About overlapping runs.
-    pub overlap: OverlapRule,
-    /// The longest random delay of a start, in seconds; zero for none.
-    pub jitter_seconds: u32,
-}
-
-impl ScheduleRules {
+impl PlannedTimes {
     /// Checks the limits of the rules for the times of a schedule, as they are when a person saves both.
     ///
     /// A random delay has to be shorter than the smallest distance between two occurrences, so that they stay in order.
     ///
     /// # Errors
     /// [`InvalidSpec::Jitter`] and [`InvalidSpec::CatchUp`].
-    pub fn check(&self, planned_times: &PlannedTimes, now: Timestamp) -> Result<(), InvalidSpec> {
-        if let MissedRule::CatchUp { count_max: count } = self.missed
+    pub fn check_rules(&self, rules: &ScheduleRules, now: Timestamp) -> Result<(), InvalidSpec> {
+        if let MissedRule::CatchUp { count_max: count } = rules.missed
             && !(1..=CATCH_UP_MAX).contains(&count)
         {
             return Err(InvalidSpec::CatchUp { count, count_max: CATCH_UP_MAX });
         }
-        if self.jitter_seconds == 0 {
+        if rules.jitter_seconds == 0 {
             return Ok(());
         }
-        let seconds_max = smallest_distance_seconds(planned_times, now)
+        let seconds_max = smallest_distance_seconds(self, now)
             .map_or(JITTER_SECONDS_MAX, |distance| distance.saturating_sub(1).min(JITTER_SECONDS_MAX));
-        if self.jitter_seconds > seconds_max {
-            return Err(InvalidSpec::Jitter { seconds: self.jitter_seconds, seconds_max });
+        if rules.jitter_seconds > seconds_max {
+            return Err(InvalidSpec::Jitter { seconds: rules.jitter_seconds, seconds_max });
         }
         Ok(())
     }
+}
 
-    /// Returns when an occurrence is due: its planned instant and a delay that depends on nothing but schedule and instant.
-    #[must_use]
-    pub fn due_at(&self, schedule: ScheduleId, planned: Timestamp) -> Timestamp {
-        if self.jitter_seconds == 0 {
-            return planned;
-        }
-        let digest =
-            Sha256::new().chain_update(schedule.to_bytes()).chain_update(planned.0.to_be_bytes()).finalize();
-        let number = digest.iter().take(8).fold(0_u64, |number, byte| number << 8 | u64::from(*byte));
-        let seconds = number % (u64::from(self.jitter_seconds) + 1);
-        Timestamp(planned.0.saturating_add(i64::try_from(seconds).unwrap_or(0) * SECOND_MICROS))
+/// Returns when an occurrence is due: its planned instant and a delay that depends on nothing but schedule and instant.
+#[must_use]
+pub fn due_at(rules: &ScheduleRules, schedule: ScheduleId, planned: Timestamp) -> Timestamp {
+    if rules.jitter_seconds == 0 {
+        return planned;
     }
+    let digest =
+        Sha256::new().chain_update(schedule.to_bytes()).chain_update(planned.0.to_be_bytes()).finalize();
+    let number = digest.iter().take(8).fold(0_u64, |number, byte| number << 8 | u64::from(*byte));
+    let seconds = number % (u64::from(rules.jitter_seconds) + 1);
+    Timestamp(planned.0.saturating_add(i64::try_from(seconds).unwrap_or(0) * SECOND_MICROS))
 }
 
 fn smallest_distance_seconds(planned_times: &PlannedTimes, now: Timestamp) -> Option<u32> {

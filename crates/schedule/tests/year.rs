@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::tz::TimeZoneDatabase;
 use palyra_schedule::{
-    MissedRule, OccurrenceOutcome, OverlapRule, ScheduleAction, ScheduleDefinition, ScheduleEffect,
-    ScheduleEvent, ScheduleProvenance, ScheduleRules, ScheduleSpec, ScheduleState, SkipReason,
+    MissedRule, OccurrenceOutcome, OverlapRule, ScheduleAction, ScheduleChange, ScheduleDefinition,
+    ScheduleEffect, ScheduleProvenance, ScheduleRules, ScheduleSpec, ScheduleState, SkipReason,
 };
 use palyra_types::digest::ContentDigest;
 use palyra_types::tool::Taints;
@@ -133,19 +133,19 @@ struct Shell<'a> {
 }
 
 impl Shell<'_> {
-    fn apply(&mut self, now: i64, event: &ScheduleEvent) {
+    fn apply(&mut self, now: i64, event: &ScheduleChange) {
         self.state.evolve(event);
         let (planned, outcome) = match event {
-            ScheduleEvent::OccurrenceCreated { planned, .. } => (*planned, "w".to_owned()),
-            ScheduleEvent::OccurrenceStarted { planned, .. } => {
+            ScheduleChange::OccurrenceCreated { planned, .. } => (*planned, "w".to_owned()),
+            ScheduleChange::OccurrenceStarted { planned, .. } => {
                 self.ends_at = Some(now + self.duration);
                 let late = now - minute(*planned);
                 (*planned, if late == 0 { "r".to_owned() } else { format!("r{late}") })
             }
-            ScheduleEvent::OccurrenceFinished { planned, outcome: OccurrenceOutcome::Replaced } => {
+            ScheduleChange::OccurrenceFinished { planned, outcome: OccurrenceOutcome::Replaced } => {
                 (*planned, format!("{}x", self.outcomes[&minute(*planned)]))
             }
-            ScheduleEvent::OccurrenceSkipped { planned, reason } => {
+            ScheduleChange::OccurrenceSkipped { planned, reason } => {
                 let sign = match reason {
                     SkipReason::Missed => "m",
                     SkipReason::Overlap => "o",
@@ -155,7 +155,7 @@ impl Shell<'_> {
                 };
                 (*planned, sign.to_owned())
             }
-            ScheduleEvent::OccurrencesSkipped { first, last, count } => {
+            ScheduleChange::OccurrencesSkipped { first, last, count } => {
                 let times: Vec<_> = self
                     .state
                     .preview(Timestamp(first.0 - 1))
@@ -239,7 +239,7 @@ fn created(plan: &PlannedSchedule, rules: ScheduleRules) -> ScheduleState {
             edited_by_person: false,
         },
     };
-    state.evolve(&ScheduleEvent::Created { definition: Box::new(definition), at: time(0) });
+    state.evolve(&ScheduleChange::Created { definition: Box::new(definition), at: time(0) });
     state
 }
 

@@ -18,7 +18,7 @@ const BETWEEN_COLUMNS: usize = 2;
 
 /// Columns that a narrow table leaves out, in this order, before it cuts what people look for; where a table is named by
 /// its first column, in that table only.
-const LEFT_OUT_FIRST: [(&str, &str); 15] = [
+const LEFT_OUT_FIRST: [(&str, &str); 18] = [
     ("", "TURNS"),
     ("APPROVAL", "RISK"),
     ("", "AGE"),
@@ -31,19 +31,27 @@ const LEFT_OUT_FIRST: [(&str, &str); 15] = [
     ("SECRET", "VERSION"),
     ("SECRET", "CHANGED"),
     ("SECRET", "AS"),
+    ("TASK", "TICKS"),
+    ("TASK", "TOOK"),
+    ("TASK", "ATTEMPTS"),
     ("SEQ", "LEAF"),
     ("SEQ", "BY"),
     ("SEQ", "RUN"),
 ];
-/// Columns that are never cut, the terminal wraps them: of names that people type, and of entries of the journal.
-const WHOLE: [&str; 4] = ["MODEL", "SECRET", "TIME", "ENTRY"];
+/// Columns that are never cut, the terminal wraps them: of names and ids that people type, and of entries of the journal.
+const WHOLE: [&str; 5] = ["MODEL", "SECRET", "TASK", "TIME", "ENTRY"];
+/// Columns of times that are days on a narrow screen.
+const DAYS: [&str; 1] = ["SAVED"];
+/// Characters of the day that a time begins with, and of the whole time.
+const DAY_CHARS: usize = 10;
+const TIME_CHARS: usize = 20;
 /// The first and the last column of tables whose last column goes on in rows of its own, below the row that it does not fit
 /// into: what it says is to be read. An empty name is that of each first column.
 const WRAPPED: [(&str, &str); 5] =
     [("", "NOTE"), ("APPROVAL", "CALL"), ("ID", "TEXT"), ("SECRET", "HOSTS"), ("TOOL", "WHAT IT DOES")];
 /// The first columns of tables that are lists on a narrow screen where they do not fit: a row is its first cell, and below
 /// it each other cell behind the name of its column.
-const LISTS: [&str; 2] = ["BUDGET", "REFERENCE"];
+const LISTS: [&str; 3] = ["BUDGET", "REFERENCE", "TASK"];
 /// A screen with fewer columns is a narrow one.
 const NARROW_COLUMNS: usize = 60;
 const WRAPPED_CHARS_MAX: usize = 400;
@@ -70,9 +78,12 @@ pub fn table<const N: usize>(
     let head: TableRow = head.map(str::to_owned).into();
     let mut rows: Vec<TableRow> = std::iter::once(head).chain(rows.into_iter().map(cells)).collect();
     if let Some(columns) = columns_max.filter(|columns| too_wide(&widths(&rows), *columns)) {
-        shorten_ids(&mut rows);
         if columns < NARROW_COLUMNS && LISTS.contains(&rows[0][0].as_str()) {
             return as_list(&rows, columns);
+        }
+        shorten_ids(&mut rows);
+        if columns < NARROW_COLUMNS {
+            shorten_times(&mut rows);
         }
     }
     if let Some(columns) = columns_max {
@@ -170,9 +181,11 @@ fn too_wide(widths: &[usize], columns: usize) -> bool {
     widths.iter().sum::<usize>() + BETWEEN_COLUMNS * widths.len().saturating_sub(1) > columns
 }
 
-/// An id is known by its end.
+/// An id is known by its end, where no column is one of whole ids.
 fn shorten_ids(rows: &mut [TableRow]) {
-    for cell in rows.iter_mut().flatten() {
+    let head = rows[0].clone();
+    let cells = rows.iter_mut().flat_map(|row| row.iter_mut().zip(&head));
+    for (cell, _) in cells.filter(|(_, head)| !WHOLE.contains(&head.as_str())) {
         let is_id = cell.len() == 26 && cell.bytes().all(|c| c.is_ascii_digit() || c.is_ascii_uppercase());
         if is_id {
             *cell = short_id(cell);
@@ -180,11 +193,20 @@ fn shorten_ids(rows: &mut [TableRow]) {
     }
 }
 
-/// A state is whole without the name of the person behind it.
+/// A time becomes its day, in columns where that is enough.
+fn shorten_times(rows: &mut [TableRow]) {
+    let Some(at) = rows[0].iter().position(|head| DAYS.contains(&head.as_str())) else { return };
+    for row in rows.iter_mut().skip(1).filter(|row| row[at].len() == TIME_CHARS && row[at].ends_with('Z')) {
+        row[at].truncate(DAY_CHARS);
+    }
+}
+
+/// A state is whole without the name of the person behind it, or without its reason.
 fn shorten_states(rows: &mut [TableRow], widths: &[usize]) {
     let Some(at) = rows[0].iter().position(|head| head == STATE) else { return };
     for row in rows.iter_mut().filter(|row| row[at].width() > widths[at]) {
-        let state = row[at].split_once(" by ").map(|(state, _)| state.to_owned());
+        let parts = row[at].split_once(" by ").or_else(|| row[at].split_once(" ("));
+        let state = parts.map(|(state, _)| state.to_owned());
         row[at] = state.filter(|state| state.width() <= widths[at]).unwrap_or_else(|| row[at].clone());
     }
 }

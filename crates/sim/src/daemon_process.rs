@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::{BoxFuture, ready};
+use palyra_admin::healing::HealingModes;
 use palyra_policy::ToolCallPolicySnapshot;
 use palyra_ports::{
     Clock, Recorder, RestoreFiles, RestoreOrder, WorkspaceChoice, WorkspaceError, Workspaces,
@@ -23,6 +24,7 @@ use palyra_runtime::{GatewayRuntimeConfigSnapshot, GatewayRuntimeState, ModelDir
 use palyra_testkit::FixedEntropy;
 use palyra_testkit::PassThrough;
 use palyra_types::effect::RawUndoneFile;
+use palyra_types::incident::SelfHealingMode;
 use palyra_types::model::ModelRef;
 use palyra_types::session::SessionRef;
 use palyra_types::{BootTime, Content};
@@ -90,7 +92,7 @@ pub(crate) fn live(birth: &LifeSetup, journal: &SimJournal, purpose: LifePurpose
     let daemon = Arc::new(RunningDaemon::default());
     let end = runtime.block_on(async {
         tokio::spawn(sentinel(Arc::clone(&rounds)));
-        let (ports, config) = ports(birth, journal);
+        let (ports, config) = ports(birth, journal, purpose);
         tokio::spawn(start(ports, config, Arc::clone(&daemon), birth, purpose));
         let mut driver = StepDriver::new(birth, journal, purpose, rounds, daemon);
         poll_fn(|context| driver.step(context)).await
@@ -103,13 +105,19 @@ pub(crate) fn live(birth: &LifeSetup, journal: &SimJournal, purpose: LifePurpose
 fn ports(
     birth: &LifeSetup,
     journal: &SimJournal,
+    purpose: LifePurpose,
 ) -> (RuntimePorts, watch::Receiver<Arc<GatewayRuntimeConfigSnapshot>>) {
     let world = &birth.world;
     let model = Arc::new(SimModel::new(Arc::clone(world)));
     let directory = ModelDirectory::new(vec![model], ModelRef::new("sim", "first"), Vec::new());
     let directory = directory.with_fallbacks(vec![ModelRef::new("sim", "second")]);
     let (_, models) = watch::channel(Arc::new(directory));
-    let (_, config) = watch::channel(Arc::new(birth.config.clone()));
+    let mut config = birth.config.clone();
+    if purpose != LifePurpose::Storm {
+        // Its looks go on while something waits for a person, so nothing would come to rest.
+        config.healing = HealingModes::all(SelfHealingMode::Disabled);
+    }
+    let (_, config) = watch::channel(Arc::new(config));
     let ports = RuntimePorts {
         recorder: Recorder::new(
             Arc::new(journal.clone()),
@@ -120,6 +128,8 @@ fn ports(
         families: Arc::new(journal.clone()),
         maintain: Arc::new(journal.memory().clone()),
         proofs: Arc::new(journal.memory().clone()),
+        backups: Arc::new(palyra_ports::NoBackups),
+        notify: Arc::new(palyra_ports::NoTargets),
         erasures: Arc::new(journal.clone()),
         tools: Arc::new(SimTools::new(Arc::clone(world))),
         restore: Arc::new(NothingToRestore),

@@ -19,11 +19,14 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::channel::oneshot;
 use futures::future::{BoxFuture, ready};
-use palyra_ports::{AppendClass, AppendError, AppendTape, Clock, CommitReceipt, JournalAppendRequest};
+use palyra_ports::{
+    AppendClass, AppendError, AppendTape, Clock, CommitReceipt, JournalAppendRequest, NewEntry,
+};
 use palyra_testkit::MemoryJournal;
 use palyra_types::budget::{AccountEvent, BudgetEvent, LimitMeasure};
 use palyra_types::event::{JournalEvent, RunEvent, TapeEvent};
-use palyra_types::{BootTime, RunId};
+use palyra_types::queued_task::{AttemptEnd, TaskAttemptEnded, TaskEvent, TaskFollowUp};
+use palyra_types::{BootTime, Redacted, RunId};
 
 use crate::fault::{Fault, Phase};
 use crate::mutation::Mutation;
@@ -223,6 +226,13 @@ impl SimJournal {
         if self.world.mutates(Mutation::ForgetsWhoIsActive) {
             request.guards.retain(|guard| !matches!(guard, palyra_ports::Guard::NoOtherRunInProgress { .. }));
         }
+        if self.world.mutates(Mutation::LosesLeases) {
+            request.entries.retain(|entry| leased_again(&entry.event).is_none());
+            if request.entries.is_empty() {
+                return Ok(CommitReceipt { first_seq: palyra_types::Seq(self.memory_entries()) });
+            }
+        }
+        let leased = request.entries.iter().rfind(|entry| leased_again(&entry.event) == Some(true)).cloned();
         let end = request.entries.iter().rfind(|entry| is_end(&entry.event)).cloned();
         let charged = request.entries.iter().rfind(|entry| is_charge(&entry.event)).cloned();
         let result = self.memory.append(request).now_or_never().unwrap_or(Err(AppendError::Closed));
@@ -237,6 +247,11 @@ impl SimJournal {
         if let (Ok(_), Some(charged), true) = (&result, charged, self.world.mutates(Mutation::ChargesTwice)) {
             let again = JournalAppendRequest { entries: vec![charged], ..JournalAppendRequest::default() };
             let _ = self.memory.append(again).now_or_never();
+        }
+        if let (Ok(_), Some(leased), true) = (&result, leased, self.world.mutates(Mutation::IgnoresFences)) {
+            let late =
+                JournalAppendRequest { entries: vec![late_end(leased)], ..JournalAppendRequest::default() };
+            let _ = self.memory.append(late).now_or_never();
         }
         self.show_oracle();
         result
@@ -337,6 +352,25 @@ fn is_start(event: &JournalEvent) -> bool {
 
 fn is_end(event: &JournalEvent) -> bool {
     matches!(event, JournalEvent::Tape(TapeEvent::Run(RunEvent::Finished(_))))
+}
+
+/// Returns whether a lease is not the first of its task; `None` for other events.
+fn leased_again(event: &JournalEvent) -> Option<bool> {
+    let JournalEvent::Task(TaskEvent::Leased { fence, .. }) = event else { return None };
+    Some(fence.0 > 1)
+}
+
+/// Returns the end that an earlier worker of a task reports late, under the number of the present lease.
+fn late_end(leased: NewEntry) -> NewEntry {
+    let JournalEvent::Task(TaskEvent::Leased { task, fence, .. }) = leased.event else { return leased };
+    let ended = TaskAttemptEnded {
+        task,
+        fence,
+        end: AttemptEnd::Completed,
+        next: TaskFollowUp::Done,
+        explanation: Redacted::default(),
+    };
+    NewEntry { event: TaskEvent::AttemptEnded(ended).into(), ..leased }
 }
 
 fn is_charge(event: &JournalEvent) -> bool {

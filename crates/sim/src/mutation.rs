@@ -42,11 +42,17 @@ pub enum Mutation {
     SparesSummaries,
     /// The journal gives one principal the items of all.
     MixesPrincipals,
+    /// The journal says that it has recorded a lease of a task, and has not, so the worker begins without one.
+    LosesLeases,
+    /// An end that a worker of an earlier lease reports counts for the present one.
+    IgnoresFences,
+    /// The journal has no leased tasks when it is asked at a start.
+    ForgetsLeases,
 }
 
 impl Mutation {
     /// All of them.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 21] = [
         Self::AcknowledgesEarly,
         Self::LosesCommits,
         Self::ForgetsKeys,
@@ -65,6 +71,9 @@ impl Mutation {
         Self::SparesItems,
         Self::SparesSummaries,
         Self::MixesPrincipals,
+        Self::LosesLeases,
+        Self::IgnoresFences,
+        Self::ForgetsLeases,
     ];
 
     /// Returns words of the finding by which it must be recognised.
@@ -89,6 +98,9 @@ impl Mutation {
             Self::SparesItems => &["an item of an erased run"],
             Self::SparesSummaries => &["a summary has", "a summary or an item with"],
             Self::MixesPrincipals => &["of another principal", "who is another principal"],
+            Self::LosesLeases => &["without a lease", "under a lease that is over"],
+            Self::IgnoresFences => &["under a lease that is over"],
+            Self::ForgetsLeases => &["of the queue is never over"],
         }
     }
 }

@@ -20,6 +20,8 @@ mod budgets;
 
 mod content;
 
+mod task_queue;
+
 mod finish;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -58,6 +60,7 @@ pub(crate) struct Oracle {
     grants: grants::Grants,
     budgets: budgets::BudgetCheck,
     content: content::ContentCheck,
+    task_queue: task_queue::TaskCheck,
     erasures: u64,
     starts_under_way: usize,
     findings: Vec<String>,
@@ -143,12 +146,14 @@ impl Oracle {
         }
     }
 
-    /// Takes what belongs to no tape: budgets, items of memory, summaries, erasures.
+    /// Takes what belongs to no tape: budgets, items of memory, summaries, tasks of the queue, erasures.
     fn take_beside(&mut self, entry: &JournalEventRecord) {
         let wrong = if let JournalEvent::Budget(event) = &entry.event {
             self.budgets.take(event)
         } else if let JournalEvent::Session(SessionEvent::Compacted(made)) = &entry.event {
-            self.content.check_summary(made)
+            self.content.check_summary(made).or_else(|| self.task_queue.check_summary(made))
+        } else if let JournalEvent::Task(event) = &entry.event {
+            self.task_queue.take(entry.session, event)
         } else {
             None
         };

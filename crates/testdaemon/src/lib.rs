@@ -28,6 +28,8 @@ pub mod gauntlet;
 
 pub mod commands;
 
+pub mod task_queue;
+
 pub mod waiting;
 
 pub mod failing_sync;

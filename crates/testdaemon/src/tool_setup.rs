@@ -4,6 +4,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use palyra_daemon::{ToolContext, ToolSetup};
@@ -15,6 +16,7 @@ pub const EFFECTS_VARIABLE: &str = "PALYRA_TESTDAEMON_EFFECTS";
 const KEYED_VARIABLE: &str = "PALYRA_TESTDAEMON_KEYED";
 const RULES_VARIABLE: &str = "PALYRA_TESTDAEMON_RULES";
 const FLAW_VARIABLE: &str = "PALYRA_TESTDAEMON_FLAW";
+const HEALING_VARIABLE: &str = "PALYRA_TESTDAEMON_HEALING_MS";
 
 /// Lets everything run by itself.
 const UNATTENDED: &str = r#"@id("effects-of-a-test")
@@ -52,6 +54,8 @@ pub struct TestSettings {
     pub rules: Rules,
     /// What is wrong with its tools.
     pub flaw: Option<ToolFlaw>,
+    /// The window of its self-healing, if it is not the usual one.
+    pub healing_window: Option<Duration>,
 }
 
 impl TestSettings {
@@ -72,7 +76,14 @@ impl TestSettings {
             Some("new-keys") => Some(ToolFlaw::NewKeys),
             Some(other) => bail!("{FLAW_VARIABLE} is {other}"),
         };
-        Ok(Self { keyed: said(KEYED_VARIABLE), rules, flaw })
+        let healing_window = match said(HEALING_VARIABLE) {
+            None => None,
+            Some(text) => {
+                let millis = text.parse().with_context(|| format!("{HEALING_VARIABLE} is {text}"))?;
+                Some(Duration::from_millis(millis))
+            }
+        };
+        Ok(Self { keyed: said(KEYED_VARIABLE), rules, flaw, healing_window })
     }
 
     /// Returns the variables that tell a process of it.
@@ -88,6 +99,8 @@ impl TestSettings {
         });
         let words = [(RULES_VARIABLE, rules), (FLAW_VARIABLE, flaw)];
         let words = words.into_iter().filter_map(|(name, word)| Some((name, word?.to_owned())));
+        let window = self.healing_window.map(|window| (HEALING_VARIABLE, window.as_millis().to_string()));
+        let words = words.chain(window);
         words.chain(self.keyed.iter().map(|address| (KEYED_VARIABLE, address.clone()))).collect()
     }
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use palyra_ports::Clock;
 use palyra_types::{BootTime, Timestamp};
-use tokio::sync::{Notify, oneshot};
+use tokio::sync::{Notify, oneshot, watch};
 
 /// The wall time at which a fake clock begins: 2025-01-01 00:00:00 UTC.
 pub const FAKE_WALL_START: Timestamp = Timestamp(1_735_689_600_000_000);
@@ -25,6 +25,7 @@ pub struct FakeClock {
 struct ClockShared {
     state: Mutex<ClockState>,
     slept: Notify,
+    wall_set: watch::Sender<u64>,
 }
 
 #[derive(Debug, Default)]
@@ -71,9 +72,10 @@ impl FakeClock {
     }
 
     /// Sets the wall clock so many microseconds ahead of where it would be if nobody had set it, or behind; boot time
-    /// and whoever sleeps do not notice.
+    /// and whoever sleeps do not notice, and those who wait for a set clock wake.
     pub fn set_wall_ahead(&self, microseconds: i64) {
         self.lock().ahead = microseconds;
+        self.inner.wall_set.send_modify(|times| *times += 1);
     }
 
     /// Returns the earliest time somebody sleeps until; sleepers that were dropped do not count.
@@ -121,6 +123,15 @@ impl Clock for FakeClock {
 
     fn boot(&self) -> BootTime {
         self.lock().boot()
+    }
+
+    fn wall_set(&self) -> BoxFuture<'static, ()> {
+        let mut wall_set = self.inner.wall_set.subscribe();
+        Box::pin(async move {
+            if wall_set.changed().await.is_err() {
+                std::future::pending::<()>().await;
+            }
+        })
     }
 
     fn sleep_until(&self, deadline: BootTime) -> BoxFuture<'static, ()> {

@@ -4,10 +4,14 @@
 mod approvals;
 pub mod budgets;
 mod effects;
+pub mod incidents;
 mod jobs;
+mod learning;
 mod memories;
 mod runs;
+pub mod deliveries;
 pub mod queued_tasks;
+pub mod schedules;
 mod sessions;
 mod usage;
 mod waits;
@@ -28,6 +32,7 @@ use palyra_types::event::{
     AccessEvent, AgentEvent, ApprovalEvent, Bookmark, DecidedBy, EffectEvent, JournalEvent, PolicyEvent,
     RunEvent, SessionEvent, TapeEvent, ToolEvent,
 };
+use palyra_types::learning::CandidateRecord;
 use palyra_types::memory::MemoryRecord;
 use palyra_types::posture::PostureRecord;
 use palyra_types::project_file::AcceptedProjectFileRecord;
@@ -71,10 +76,18 @@ pub struct FamilyOracle {
     pub deleted_responses: BTreeSet<(PrincipalId, RunId)>,
     /// Items of memory in the order in which they were saved, also those that were forgotten.
     pub memories: Vec<MemoryRecord>,
+    /// What was learned, in the order in which it was proposed.
+    pub candidates: Vec<CandidateRecord>,
     /// Budgets and their accounts.
     pub budgets: budgets::BudgetOracle,
+    /// Messages of the outbox.
+    pub deliveries: deliveries::DeliveryOracle,
     /// Tasks of the background queue.
     pub queued_tasks: queued_tasks::QueuedTaskOracle,
+    /// Schedules, their occurrences and their pauses.
+    pub schedules: schedules::ScheduleOracle,
+    /// Incidents of self-healing, and the modes that people chose.
+    pub incidents: incidents::IncidentOracle,
     /// Compactions in the order in which they were made, also those that were reverted.
     pub compactions: Vec<OrchestratorCompactionArtifactRecord>,
     /// Undos without an end, oldest first.
@@ -136,8 +149,12 @@ impl FamilyOracle {
             JournalEvent::Component(event) => self.fold_component(entry, event),
             JournalEvent::Policy(event) => self.fold_policy(entry, event),
             JournalEvent::Memory(event) => memories::fold(&mut self.memories, entry, event),
+            JournalEvent::Learning(event) => learning::fold(&mut self.candidates, entry, event),
             JournalEvent::Budget(event) => self.budgets.fold(entry, event),
             JournalEvent::Task(_) => self.queued_tasks.fold(entry),
+            JournalEvent::Delivery(_) => self.deliveries.fold(entry),
+            JournalEvent::Schedule(_) => self.schedules.fold(entry),
+            JournalEvent::Incident(event) => self.incidents.fold(entry, event),
             JournalEvent::Session(SessionEvent::Reset { session }) => {
                 self.resets.push((SessionRef { principal: entry.principal, id: *session }, entry.seq));
             }

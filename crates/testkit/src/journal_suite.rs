@@ -16,7 +16,10 @@ pub mod approval_entries;
 pub mod attachments;
 pub mod bookmarks;
 pub mod budgets;
+pub mod incidents;
+pub mod deliveries;
 pub mod queued_tasks;
+pub mod schedules;
 pub mod compactions;
 pub mod project_rules;
 pub mod content;
@@ -89,8 +92,14 @@ macro_rules! journal_conformance_tests {
             memories: an_item_is_erased_with_the_run_that_it_came_from,
             budgets: a_budget_is_in_force_until_it_is_removed,
             budgets: an_account_is_folded_from_its_entries,
+            deliveries: a_message_is_folded_from_its_entries,
+            deliveries: messages_are_found_by_stage_and_time,
             queued_tasks: a_task_is_folded_from_its_entries,
             queued_tasks: tasks_are_found_by_what_they_wait_for,
+            schedules: a_schedule_is_folded_from_its_entries,
+            schedules: an_occurrence_has_one_row,
+            incidents: an_incident_is_folded_from_its_entries,
+            incidents: a_chosen_mode_is_in_force_until_another_one_is,
             compactions: the_newest_compaction_holds_until_it_is_reverted_or_erased,
             compactions: the_compaction_in_force_is_found_with_few_rows,
             compactions: a_compaction_is_erased_with_every_run_that_it_covers,

@@ -1,4 +1,5 @@
-//! The built-in tools: what a model may read and change inside a workspace, and in the memory of its person.
+//! The built-in tools: what a model may read and change inside a workspace, and in the memory
+//! and the schedules of its person.
 //!
 //! Owns their descriptions, schemas and execution, and the way back (`undo`). Knows no policy and no run: it takes a
 //! grant and does exactly that.
@@ -20,6 +21,7 @@ mod apply_patch;
 
 mod ask_user;
 mod memory;
+mod schedules;
 
 mod writing;
 mod patch;
@@ -46,4 +48,5 @@ mod fixture;
 pub use builtin::BuiltinTools;
 pub use memory::{MemoryAccess, MemoryTools, memory_tool_specs};
 pub use project_files::WorkspaceProjectFiles;
+pub use schedules::{ScheduleAccess, ScheduleTools, schedule_tool_specs};
 pub use workspace::missing_mechanism;

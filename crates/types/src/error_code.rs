@@ -106,6 +106,16 @@ error_codes! {
         "`palyra admin tasks list` shows the tasks there are";
     TaskInWrongStage = 1116, "task_in_wrong_stage", Conflict, "The task of the background queue is in a stage in which this cannot be done.",
         "`palyra admin tasks list` shows the stage of each task";
+    ScheduleNotFound = 1121, "schedule_not_found", NotFound, "No such schedule exists.",
+        "copy the id from `palyra admin schedules list`";
+    ScheduleInvalid = 1122, "schedule_invalid", InvalidArgument, "The times or rules of the schedule are not possible, or its words are not understood.",
+        "correct the part that the message names; `palyra admin schedules add TEXT` without --prompt and --remind shows what a text means";
+    TooManySchedules = 1123, "too_many_schedules", Conflict, "The limit of schedules of this principal is reached.",
+        "remove one with `palyra admin schedules remove SCHEDULE`";
+    ScheduleNotStarted = 1124, "schedule_not_started", Conflict, "The schedule starts nothing now.",
+        "look at it with `palyra admin schedules show SCHEDULE`";
+    IncidentNotFound = 1131, "incident_not_found", NotFound, "No such incident of self-healing exists.",
+        "`palyra admin incidents` lists those that are open, and `--all` those that are over";
     Unauthenticated = 1201, "unauthenticated", Unauthenticated, "The call has no valid credential.",
         "put a token from `palyra admin tokens create` into PALYRA_TOKEN";
     PermissionDenied = 1202, "permission_denied", PermissionDenied, "The credential does not cover this call.",
@@ -318,6 +328,12 @@ error_codes! {
         "`palyra memory list` shows the items";
     BudgetNotFound = 4902, "budget_not_found", NotFound, "There is no such budget.",
         "`palyra budget` shows the budgets";
+    BackupFailed = 4911, "backup_failed", Unavailable, "The backup was not made or not put back.",
+        "the message names the file and the cause; what was written is removed, so try again";
+    BackupInvalid = 4912, "backup_invalid", DataLoss, "The backup is damaged, was changed, or is not one.",
+        "`palyra backup verify FOLDER` names what does not hold; use another backup";
+    BackupTargetRefused = 4913, "backup_target_refused", Conflict, "The folder cannot take the backup or the restored state.",
+        "the message says why; name a folder that does not exist yet";
     TurnLimit = 5001, "turn_limit", LimitReached, "The run used all its model turns.",
         "ask again in the same session to continue, or raise the limit in palyra.toml";
     ToolLimit = 5002, "tool_limit", LimitReached, "The run used all its tool calls.",

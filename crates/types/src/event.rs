@@ -38,9 +38,13 @@ pub use tool::{
 
 use crate::budget::BudgetEvent;
 use crate::component::ComponentEvent;
+use crate::delivery::DeliveryEvent;
+use crate::incident::IncidentEvent;
 use crate::job::JobEvent;
+use crate::learning::LearningEvent;
 use crate::memory::MemoryEvent;
 use crate::queued_task::TaskEvent;
+use crate::schedule::ScheduleEvent;
 use crate::skill::SkillEvent;
 use crate::vault::VaultEvent;
 
@@ -69,10 +73,18 @@ pub enum JournalEvent {
     Vault(VaultEvent),
     /// Something is remembered or forgotten on behalf of the principal of the envelope.
     Memory(MemoryEvent),
+    /// Something was concluded from conversations of the principal of the envelope, or it was decided what becomes of it.
+    Learning(LearningEvent),
     /// A budget was set or removed, or something happened to one of its accounts.
     Budget(BudgetEvent),
     /// Something happened to a task of the background queue; whom it works for is in the envelope.
     Task(TaskEvent),
+    /// Something happened to a schedule; whose it is, is in the envelope.
+    Schedule(ScheduleEvent),
+    /// Something happened to an incident of self-healing, or to the mode of a domain.
+    Incident(IncidentEvent),
+    /// Something happened to a message of the outbox; whose it is, is in the envelope.
+    Delivery(DeliveryEvent),
     /// An entry of a run's tape.
     Tape(TapeEvent),
     /// A kind that this version does not know.
@@ -138,5 +150,6 @@ macro_rules! groups {
 groups!(JournalEvent: Log(LogEvent), Access(AccessEvent), Agent(AgentEvent), Session(SessionEvent));
 groups!(JournalEvent: Effect(EffectEvent), Policy(PolicyEvent), Skill(SkillEvent), Component(ComponentEvent));
 groups!(JournalEvent: Job(JobEvent), Vault(VaultEvent), Memory(MemoryEvent), Budget(BudgetEvent));
-groups!(JournalEvent: Task(TaskEvent), Tape(TapeEvent));
+groups!(JournalEvent: Task(TaskEvent), Schedule(ScheduleEvent), Incident(IncidentEvent), Tape(TapeEvent));
+groups!(JournalEvent: Learning(LearningEvent), Delivery(DeliveryEvent));
 groups!(TapeEvent: Run(RunEvent), Model(ModelEvent), Tool(ToolEvent), Approval(ApprovalEvent));

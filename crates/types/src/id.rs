@@ -38,6 +38,12 @@ macro_rules! ulid_id {
                 Self(Ulid::from_parts(unix_ms & ((1 << 48) - 1), random & ((1 << 80) - 1)))
             }
 
+            /// Returns the milliseconds since the Unix epoch that it was made of.
+            #[must_use]
+            pub fn unix_ms(self) -> u64 {
+                self.0.timestamp_ms()
+            }
+
             /// Returns the sixteen bytes, most significant first.
             #[must_use]
             pub fn to_bytes(self) -> [u8; 16] {
@@ -149,6 +155,10 @@ ulid_id!(
     MemoryId
 );
 ulid_id!(
+    /// Names one thing that was learned; unique together with its principal.
+    CandidateId
+);
+ulid_id!(
     /// Names one budget, from its making to its removal.
     BudgetId
 );
@@ -164,6 +174,11 @@ ulid_id!(
 ulid_id!(
     /// Names one task of the background queue.
     QueuedTaskId
+);
+
+ulid_id!(
+    /// Names one incident of self-healing.
+    IncidentId
 );
 
 macro_rules! counter {

@@ -41,12 +41,16 @@ pub mod compaction;
 pub mod component;
 pub mod context_reference;
 pub mod job;
+pub mod learning;
 pub mod memory;
 pub mod posture;
 pub mod project_file;
 pub mod recall;
+pub mod incident;
 pub mod queued_task;
+pub mod delivery;
 pub mod run;
+pub mod schedule;
 pub mod session;
 pub mod shadow;
 pub mod skill;
@@ -63,9 +67,9 @@ pub mod state_dir;
 pub use error_class::ErrorClass;
 pub use error_code::ErrorCode;
 pub use id::{
-    AgentId, ApprovalId, Attempt, BudgetId, ChannelId, ComponentId, EffectId, Epoch, LeaseFence, LogId,
-    MemoryId, PrincipalId, QueuedTaskId, RunId, ScheduleId, Seq, SessionId, SkillId, StoredGrantId, TapeSeq,
-    TimedId, TokenId, UndoId,
+    AgentId, ApprovalId, Attempt, BudgetId, CandidateId, ChannelId, ComponentId, EffectId, Epoch, IncidentId,
+    LeaseFence, LogId, MemoryId, PrincipalId, QueuedTaskId, RunId, ScheduleId, Seq, SessionId, SkillId,
+    StoredGrantId, TapeSeq, TimedId, TokenId, UndoId,
 };
 pub use redacted::{Content, Redacted};
 pub use time::{BootTime, Timestamp, UtcDay};

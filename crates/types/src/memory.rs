@@ -100,8 +100,20 @@ pub struct RecalledMemory {
     pub created: Timestamp,
     /// What the run had read that it was learned from.
     pub taints: Taints,
+    /// Why the run was given it.
+    pub role: RecallRole,
     /// What is remembered; empty once erased.
     pub text: Redacted<String>,
+}
+
+/// Why a run is given an item.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum RecallRole {
+    /// It may have to do with the input.
+    #[default]
+    Related,
+    /// It is a learned preference, which each run is given.
+    Preference,
 }
 
 /// An item, as lists show it.

@@ -30,11 +30,13 @@ pub enum TaskKind {
     ScheduledRun,
     /// Sends a message of the outbox.
     OutboxSend,
+    /// Sends a notification of the outbox.
+    Notify,
 }
 
 impl TaskKind {
     /// Every kind with its word.
-    pub const ALL: [(Self, &'static str); 7] = [
+    pub const ALL: [(Self, &'static str); 8] = [
         (Self::Compaction, "compaction"),
         (Self::Reflection, "reflection"),
         (Self::SessionCleanup, "session_cleanup"),
@@ -42,6 +44,7 @@ impl TaskKind {
         (Self::Backup, "backup"),
         (Self::ScheduledRun, "scheduled_run"),
         (Self::OutboxSend, "outbox_send"),
+        (Self::Notify, "notify"),
     ];
 }
 

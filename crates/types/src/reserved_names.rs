@@ -4,7 +4,7 @@
 //! line holds each verb to that.
 
 /// The names.
-pub const RESERVED_TOOL_NAMES: [&str; 52] = [
+pub const RESERVED_TOOL_NAMES: [&str; 53] = [
     "serve",
     "init",
     "chat",
@@ -18,6 +18,7 @@ pub const RESERVED_TOOL_NAMES: [&str; 52] = [
     "budget",
     "model",
     "journal",
+    "backup",
     "status",
     "console",
     "logs",

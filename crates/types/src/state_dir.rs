@@ -6,6 +6,9 @@ use std::path::PathBuf;
 /// In the state directory: an order for the next start to begin a new log over what the journal holds.
 pub const ACCEPT_ROLLBACK_FILE_NAME: &str = "accept-rollback";
 
+/// The content of that order after a restore: also a log that could go on is replaced by a new one.
+pub const ORDER_RESTORED: &str = "restored";
+
 /// In the state directory: an order for the next start to rebuild everything that is derived from the log.
 pub const REBUILD_FILE_NAME: &str = "rebuild-derived";
 

@@ -16,6 +16,12 @@ pub(super) fn usage_notes(usage: &v1::GetUsageResponse) -> Vec<String> {
             "the tokens of {requests} are estimated: an answer broke off, or its model does not count them, as the demo model"
         ));
     }
+    if all.cached_input_tokens > 0 {
+        notes.push(format!(
+            "the input includes {} read from a cache",
+            count(all.cached_input_tokens, "token")
+        ));
+    }
     if usage.currency.is_empty() {
         let mend = "`palyra explain docs/usage.md` says how to set prices.file";
         notes.push(format!("no prices are configured, so no costs are shown; {mend}"));
@@ -78,6 +84,11 @@ mod tests {
     fn remarks_name_what_is_estimated_and_what_has_no_price() {
         let all = v1::UsageTotals { requests: 5, ..Default::default() };
         assert_eq!(usage_notes(&usage("EUR", all, &[])), Vec::<String>::new());
+        let cached = v1::UsageTotals { cached_input_tokens: 800, ..all };
+        assert_eq!(
+            usage_notes(&usage("EUR", cached, &[])),
+            ["the input includes 800 tokens read from a cache"]
+        );
         let without = usage_notes(&usage("", all, &[]));
         assert!(without.len() == 1 && without[0].starts_with("no prices are configured"), "{without:?}");
         let doubtful = v1::UsageTotals { estimated_requests: 1, unpriced_requests: 2, ..all };

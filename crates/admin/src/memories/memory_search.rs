@@ -8,20 +8,25 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use palyra_journal_core::families::memories;
+use palyra_journal_core::families::{learning_candidates, memories};
 use palyra_journal_core::family::QueryFamilies;
 use palyra_ports::ReadError;
 use palyra_ports::search_memories::{MemoryDemand, MemoryRanking};
 use palyra_types::event::RunStarted;
-use palyra_types::memory::{MemoryRecord, MemoryScope, RecalledMemory};
+use palyra_types::learning::CandidateKind;
+use palyra_types::memory::{MemoryRecord, MemoryScope, RecallRole, RecalledMemory};
+use palyra_types::recall::RecallSwitch;
 use palyra_types::session::SessionRef;
 use palyra_types::tool::Taints;
-use palyra_types::{Content, PrincipalId, SessionId};
+use palyra_types::{Content, MemoryId, PrincipalId, SessionId};
+use tokio::sync::Notify;
 
 use crate::parts::MemoryPorts;
 
 /// Items that a run is given unasked, at most.
 pub const RECALLED_ITEMS_MAX: usize = 6;
+/// Learned preferences that a run is given, at most.
+pub const PREFERENCES_MAX: usize = 32;
 
 /// Finds items of memory.
 pub struct MemorySearch {
@@ -30,6 +35,23 @@ pub struct MemorySearch {
     erasures: AtomicU64,
     /// Principals that may have items. A run of another one begins without a look into the journal.
     holders: Mutex<BTreeSet<PrincipalId>>,
+    /// Given when an item with an end was saved.
+    expiring_saved: Notify,
+}
+
+/// Whether a run is given learned preferences.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LearnedPreferences {
+    /// It is.
+    Given,
+    /// It is not: learning is switched off.
+    LeftOut,
+}
+
+impl From<bool> for LearnedPreferences {
+    fn from(is_enabled: bool) -> Self {
+        if is_enabled { Self::Given } else { Self::LeftOut }
+    }
 }
 
 /// Which items are looked for.
@@ -47,12 +69,27 @@ pub(crate) struct RankedItems {
 impl MemorySearch {
     pub(crate) async fn load(ports: MemoryPorts) -> Result<Self, ReadError> {
         let holders = ports.families.query(|rows, _| memories::holders(rows)).await?;
-        Ok(Self { ports, erasures: AtomicU64::new(0), holders: Mutex::new(holders) })
+        Ok(Self {
+            ports,
+            erasures: AtomicU64::new(0),
+            holders: Mutex::new(holders),
+            expiring_saved: Notify::new(),
+        })
     }
 
     /// Notes that an item of a principal is about to be saved.
     pub(crate) fn note_holder(&self, principal: PrincipalId) {
         self.holders.lock().unwrap_or_else(PoisonError::into_inner).insert(principal);
+    }
+
+    /// Notes that an item with an end was saved.
+    pub(crate) fn note_expiring(&self) {
+        self.expiring_saved.notify_one();
+    }
+
+    /// Completes once an item with an end was saved.
+    pub(crate) async fn expiring_saved(&self) {
+        self.expiring_saved.notified().await;
     }
 
     fn may_have_items(&self, principal: PrincipalId) -> bool {
@@ -102,6 +139,25 @@ impl MemorySearch {
         Ok(found.filter(|item| admits(&item.saved.scope)).take(limit).cloned().collect())
     }
 
+    /// Returns what a run is given: learned preferences, and where recall is on what may have to do with its input.
+    pub async fn given(
+        &self,
+        session: SessionRef,
+        started: &RunStarted,
+        preferences: LearnedPreferences,
+    ) -> Vec<RecalledMemory> {
+        let mut given = match preferences {
+            LearnedPreferences::Given => self.preferences(session.principal).await,
+            LearnedPreferences::LeftOut => Vec::new(),
+        };
+        if started.recall.is_some_and(|setting| setting.switch == RecallSwitch::On) {
+            let mut related = self.recalled(session, started).await;
+            related.retain(|item| given.iter().all(|known| known.memory != item.memory));
+            given.append(&mut related);
+        }
+        given
+    }
+
     /// Returns what may have to do with the input of a run of a conversation, best first. Nothing that fails here fails the run.
     ///
     /// Items that are out of date are left out, and items that were learned from a secret: a run is never given one unasked.
@@ -126,9 +182,47 @@ impl MemorySearch {
             memory: item.saved.memory,
             created: item.created,
             taints: item.saved.taints,
+            role: RecallRole::Related,
             text: item.saved.text,
         });
         recalled.collect()
+    }
+
+    /// Returns the learned preferences of a principal that are in use, in the order in which they were found. Nothing that fails
+    /// here fails the run.
+    pub async fn preferences(&self, principal: PrincipalId) -> Vec<RecalledMemory> {
+        if !self.may_have_items(principal) {
+            return Vec::new();
+        }
+        let reading = self.ports.families.query(move |rows, log| {
+            let learned = learning_candidates::in_use(rows, log, principal)?;
+            let memories = learned.iter().filter(|one| one.proposed.kind == CandidateKind::Preference);
+            let ids: Vec<MemoryId> = memories.filter_map(|one| one.memory).collect();
+            let items = ids.into_iter().map(|id| memories::record(rows, log, principal, id));
+            items.collect::<Result<Vec<_>, _>>()
+        });
+        let items = reading.await.unwrap_or_else(|error| {
+            tracing::warn!(%error, "learned preferences cannot be read, so a run begins without them");
+            Vec::new()
+        });
+        let now = self.ports.clock.wall();
+        let usable = items.into_iter().flatten().filter(|item| {
+            let is_current = item.is_usable(now) && item.superseded_by.is_none();
+            is_current && !item.saved.taints.has(Taints::SECRET)
+        });
+        let mut given: Vec<RecalledMemory> = usable
+            .map(|item| RecalledMemory {
+                memory: item.saved.memory,
+                created: item.created,
+                taints: item.saved.taints,
+                role: RecallRole::Preference,
+                text: item.saved.text,
+            })
+            .collect();
+        // The newest ones count where there are too many.
+        let excess = given.len().saturating_sub(PREFERENCES_MAX);
+        given.drain(..excess);
+        given
     }
 
     /// Drops texts that may have been erased.

@@ -8,7 +8,7 @@ use palyra_types::event::{
     PlannedSource, RunEvent, RunFinished, RunStarted, TapeEvent, ToolDecided, ToolEvent, ToolFinished,
     ToolProposed, ToolStarted,
 };
-use palyra_types::memory::RecalledMemory;
+use palyra_types::memory::{RecallRole, RecalledMemory};
 use palyra_types::model::ModelRef;
 use palyra_types::project_file::{ProjectFile, ProjectFileStanding};
 use palyra_types::recall::RecallSetting;
@@ -172,6 +172,7 @@ fn recalled_memory(item: &RecalledMemory) -> v1::RecalledMemory {
         created: timestamp(item.created),
         taints: item.taints.names().map(str::to_owned).collect(),
         text: item.text.expose().clone(),
+        is_preference: item.role == RecallRole::Preference,
     }
 }
 

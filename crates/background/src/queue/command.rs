@@ -45,5 +45,13 @@ pub(super) struct QueueCommand {
 #[derive(Debug)]
 pub(super) enum QueueRequest {
     Enqueue(NewTask),
-    Person { act: PersonAct, task: QueuedTaskId, actor: ActorIdentity },
+    Person {
+        act: PersonAct,
+        task: QueuedTaskId,
+        actor: ActorIdentity,
+    },
+    /// Ends the attempt of a worker that shows no progress.
+    Requeue {
+        task: QueuedTaskId,
+    },
 }

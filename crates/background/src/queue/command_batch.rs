@@ -32,6 +32,8 @@ impl CommandBatch {
     ) -> Result<EnqueueReceipt, QueueError> {
         match request {
             QueueRequest::Enqueue(task) => self.enqueue(task, id, now),
+            // Its end is recorded with the ends that workers report.
+            QueueRequest::Requeue { task } => Ok(EnqueueReceipt { task, is_new: false }),
             QueueRequest::Person { act, task, actor } => {
                 let owned = self.facts.tasks.get_mut(&task).ok_or(QueueError::NotFound)?;
                 let stage = owned.task.state().stage;

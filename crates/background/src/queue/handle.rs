@@ -1,11 +1,13 @@
 //! The handle of the queue, and how its loop is started.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures::channel::oneshot;
 use palyra_journal_core::families::queued_tasks::{self, TaskQuery};
 use palyra_journal_core::family::{QueryFamilies, ReadFamilies};
 use palyra_ports::ReadError;
+use palyra_queue::{TaskKind, WORKERS_MAX, rules};
 use palyra_types::QueuedTaskId;
 use palyra_types::access::ActorIdentity;
 use palyra_types::queued_task::OrchestratorBackgroundTaskRecord;
@@ -27,6 +29,9 @@ const COMMANDS_MAX: usize = 256;
 pub struct BackgroundQueue {
     commands_tx: mpsc::Sender<QueueCommand>,
     signal: Arc<Notify>,
+    /// Given with each task that is put into the queue.
+    enqueued: Arc<Notify>,
+    handled: Arc<[TaskKind]>,
     families: Arc<dyn ReadFamilies>,
 }
 
@@ -41,8 +46,9 @@ pub fn spawn_background_queue_loop(
     let (commands_tx, commands_rx) = mpsc::channel(COMMANDS_MAX);
     let signal = Arc::new(Notify::new());
     let families = Arc::clone(&ports.families);
+    let handled = handlers.iter().map(|handler| handler.kind()).collect();
     driver.spawn(QueueLoop::new(ports, handlers, commands_rx, Arc::clone(&signal), driver.drain()));
-    BackgroundQueue { commands_tx, signal, families }
+    BackgroundQueue { commands_tx, signal, enqueued: Arc::default(), handled, families }
 }
 
 impl BackgroundQueue {
@@ -52,7 +58,48 @@ impl BackgroundQueue {
     /// [`QueueError::Refused`] where the queue is full; [`QueueError::NoHandler`]; [`QueueError::Append`];
     /// [`QueueError::Read`]; [`QueueError::Stopped`].
     pub async fn enqueue(&self, task: NewTask) -> Result<EnqueueReceipt, QueueError> {
-        self.send(QueueRequest::Enqueue(task)).await
+        let receipt = self.send(QueueRequest::Enqueue(task)).await?;
+        self.enqueued.notify_one();
+        Ok(receipt)
+    }
+
+    /// Returns the signal that is given with each task that is put into the queue. One task waits for it.
+    #[must_use]
+    pub fn enqueued(&self) -> Arc<Notify> {
+        Arc::clone(&self.enqueued)
+    }
+
+    /// Makes the loop look for due tasks.
+    pub fn look_again(&self) {
+        self.signal.notify_one();
+    }
+
+    /// Ends the attempt of a worker that shows no progress; the rules of its kind say what follows. Returns before the end
+    /// is recorded.
+    ///
+    /// # Errors
+    /// [`QueueError::NotFound`] where no worker is at the task; [`QueueError::Append`]; [`QueueError::Read`];
+    /// [`QueueError::Stopped`].
+    pub async fn requeue(&self, task: QueuedTaskId) -> Result<(), QueueError> {
+        self.send(QueueRequest::Requeue { task }).await.map(|_| ())
+    }
+
+    /// Returns whether tasks of a kind are performed here.
+    #[must_use]
+    pub fn handles(&self, kind: TaskKind) -> bool {
+        self.handled.contains(&kind)
+    }
+
+    /// Returns whether a task of a kind would be given to a worker, where so many tasks are worked at in all and of the kind.
+    #[must_use]
+    pub fn has_free_worker(&self, kind: TaskKind, busy: usize, busy_of_kind: usize) -> bool {
+        self.handles(kind) && busy < WORKERS_MAX && busy_of_kind < rules(kind).concurrency
+    }
+
+    /// Returns the time without a heartbeat after which an attempt at a task of a kind is lost.
+    #[must_use]
+    pub fn heartbeat_span(&self, kind: TaskKind) -> Duration {
+        rules(kind).visibility
     }
 
     /// Does what a person asks with a task. Returns after the commit.

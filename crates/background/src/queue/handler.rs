@@ -42,6 +42,8 @@ pub struct TaskWork {
 pub enum TaskEnd {
     /// The task is done.
     Completed,
+    /// The task is done, and this is what it did, for people.
+    CompletedWith(Content<String>),
     /// It stopped because it was asked to, and nothing took effect that a repetition would do twice.
     Stopped,
     /// The task is not done, for this reason.

@@ -154,7 +154,8 @@ impl QueueLoop {
                 QueueRequest::Enqueue(task) if !self.handlers.contains_key(&task.kind) => {
                     Err(QueueError::NoHandler { kind: task.kind })
                 }
-                QueueRequest::Enqueue(_) | QueueRequest::Person { .. } => {
+                QueueRequest::Requeue { task } if !self.workers.lose(*task) => Err(QueueError::NotFound),
+                QueueRequest::Enqueue(_) | QueueRequest::Person { .. } | QueueRequest::Requeue { .. } => {
                     batch.apply(request, self.store.new_id(), now)
                 }
             };
@@ -209,6 +210,7 @@ impl QueueLoop {
                 QueueRequest::Person { task, .. } => {
                     tasks.insert(*task);
                 }
+                QueueRequest::Requeue { .. } => {}
             }
         }
         let mut facts = self.store.facts(tasks.into_iter().collect(), subjects.into_iter().collect()).await?;

@@ -116,6 +116,16 @@ impl WorkerSet {
         }
     }
 
+    /// Ends the attempt of a worker as lost, with the next record; returns false where no worker is at the task.
+    pub(super) fn lose(&mut self, task: QueuedTaskId) -> bool {
+        let Some(active) = self.active.get(&task) else { return false };
+        let fence = active.owned.task.state().fence;
+        let explanation = "the worker showed no progress".into();
+        let lost = AttemptReport { fence, end: AttemptEnd::NoHeartbeat, explanation };
+        self.ended.entry(task).or_insert(lost);
+        true
+    }
+
     /// Asks every worker to stop.
     pub(super) fn stop_all(&self) {
         self.active.values().for_each(|active| active.beat.stop());
@@ -215,6 +225,7 @@ fn attempt_report(report: WorkerReport, redactor: &dyn Redactor) -> AttemptRepor
     };
     let (end, explanation) = match report.end {
         Some(TaskEnd::Completed) => (AttemptEnd::Completed, Redacted::default()),
+        Some(TaskEnd::CompletedWith(what)) => (AttemptEnd::Completed, explained(what)),
         Some(TaskEnd::Stopped) => (AttemptEnd::Stopped, Redacted::default()),
         Some(TaskEnd::Failed(why)) => (AttemptEnd::Failed, explained(why)),
         Some(TaskEnd::InDoubt(why)) => (AttemptEnd::InDoubt, explained(why)),

@@ -5,7 +5,7 @@ use palyra_wire::v1;
 use super::{FollowedRun, InteractionMode, PendingQuestion, RunDriver};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use palyra_run_view::{BUDGET_PROMPT, BudgetAnswer, how_to_resolve};
+use palyra_run_view::{BUDGET_PROMPT, BudgetAnswer, goes_on_words, how_to_resolve};
 use palyra_terminal::NoteKind;
 
 pub(super) const WORDS_PROMPT: &str = "? answer>";
@@ -54,7 +54,11 @@ impl<R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'_, R, F> {
     pub(super) async fn answer_budget(&mut self, line: &str) -> Result<Option<Exit>, Failure> {
         let help = match BudgetAnswer::read(line) {
             BudgetAnswer::GoOn => match self.run.go_on_once().await {
-                Ok(()) => return self.close_question().map(|()| None),
+                Ok(answer) => {
+                    self.close_question()?;
+                    self.seat.output.note(NoteKind::Good, &goes_on_words(&answer.raised));
+                    return Ok(None);
+                }
                 Err(error) => {
                     Failure::from(error).show(self.seat.output);
                     return self.ask_about_budget().map(|()| None);

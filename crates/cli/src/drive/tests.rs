@@ -61,9 +61,9 @@ impl FollowedRun for ScriptedRun {
         Ok(())
     }
 
-    async fn go_on_once(&mut self) -> Result<(), ClientError> {
+    async fn go_on_once(&mut self) -> Result<v1::GoOnOnceResponse, ClientError> {
         (self.went_on, self.waits_for) = (true, None);
-        Ok(())
+        Ok(v1::GoOnOnceResponse::default())
     }
 
     fn run(&self) -> Option<RunId> {

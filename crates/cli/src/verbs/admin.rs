@@ -4,6 +4,7 @@ mod agents;
 mod complete;
 mod completions;
 mod confirm;
+mod incidents;
 mod man;
 mod people;
 mod tasks;
@@ -18,6 +19,7 @@ use crate::context::Context;
 use crate::drive::OutputFormat;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use palyra_schedule_verbs::{ScheduleVerbError, SchedulesArgs, VerbEnd, VerbScreen};
 use palyra_terminal::NoteKind;
 
 /// People, tokens, secrets, agents, completions, manuals, the daemon itself.
@@ -39,6 +41,10 @@ pub(crate) enum AdminVerb {
     Agents(agents::AgentsArgs),
     /// List what the daemon does by itself, with the last outcome of each task
     Tasks(tasks::TasksArgs),
+    /// List schedules, and make, change or start them
+    Schedules(SchedulesArgs),
+    /// List what self-healing found, with the remedy of each
+    Incidents(incidents::IncidentsArgs),
     /// Print completions for a shell
     Completions(completions::CompletionsArgs),
     /// Print what there is of one kind, for a shell that completes
@@ -65,25 +71,33 @@ pub(crate) async fn run(context: &Context, verb: AdminVerb) -> Result<Exit, Fail
         AdminVerb::Agents(args) => agents::run(context, args).await,
         AdminVerb::Complete(args) => complete::run(context, &args).await,
         AdminVerb::Tasks(args) => tasks::run(context, args).await,
+        AdminVerb::Schedules(args) => {
+            let screen = VerbScreen { output: &context.output, interrupts: &context.interrupts };
+            match palyra_schedule_verbs::run(screen, &context.connect().await?, args).await {
+                Ok(end) => Ok(if end == VerbEnd::Done { Exit::Done } else { Exit::Failed }),
+                Err(ScheduleVerbError::Usage(message)) => Err(Failure::Usage(message)),
+                Err(ScheduleVerbError::Client(error)) => Err(error.into()),
+                Err(ScheduleVerbError::Output(error)) => Err(error.into()),
+            }
+        }
+        AdminVerb::Incidents(args) => incidents::run(context, args).await,
         AdminVerb::Completions(args) => completions::run(context, &args),
         AdminVerb::Man(args) => man::run(context, &args),
-        AdminVerb::Stop { json } => stop(context, json.into()).await,
-    }
-}
-
-async fn stop(context: &Context, format: OutputFormat) -> Result<Exit, Failure> {
-    let was_running = match context.connect_running().await {
-        Ok(client) => {
-            context.waiting("waiting for what runs to finish", client.stop_daemon()).await?;
-            true
+        AdminVerb::Stop { json } => {
+            let was_running = match context.connect_running().await {
+                Ok(client) => {
+                    context.waiting("waiting for what runs to finish", client.stop_daemon()).await?;
+                    true
+                }
+                Err(Failure::Client(ClientError::NotRunning { .. })) => false,
+                Err(failure) => return Err(failure),
+            };
+            match (OutputFormat::from(json), was_running) {
+                (OutputFormat::Json, _) => context.output.json(&json!({ "was_running": was_running }))?,
+                (OutputFormat::Text, true) => context.output.note(NoteKind::Good, "the daemon has stopped"),
+                (OutputFormat::Text, false) => context.output.note(NoteKind::Info, "no daemon is running"),
+            }
+            Ok(Exit::Done)
         }
-        Err(Failure::Client(ClientError::NotRunning { .. })) => false,
-        Err(failure) => return Err(failure),
-    };
-    match (format, was_running) {
-        (OutputFormat::Json, _) => context.output.json(&json!({ "was_running": was_running }))?,
-        (OutputFormat::Text, true) => context.output.note(NoteKind::Good, "the daemon has stopped"),
-        (OutputFormat::Text, false) => context.output.note(NoteKind::Info, "no daemon is running"),
     }
-    Ok(Exit::Done)
 }

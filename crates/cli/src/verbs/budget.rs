@@ -2,7 +2,9 @@
 
 use clap::{Args, Subcommand};
 use palyra_client::Client;
-use palyra_run_view::{BudgetWords, budget_amount, budget_remarks, budget_request, budget_rows};
+use palyra_run_view::{
+    BudgetWords, budget_amount, budget_notes, budget_remarks, budget_request, budget_rows, goes_on_words,
+};
 use palyra_screen_text::table;
 use palyra_terminal::{NoteKind, Output};
 use palyra_wire::json::to_json;
@@ -117,7 +119,7 @@ pub(crate) async fn run(output: &Output, client: &Client, args: BudgetArgs) -> R
         BudgetVerb::GoOn { run, json } => {
             let run_id = run.resolve(client).await?.to_string();
             let goes_on = client.call(v1::GoOnOnceRequest { run_id }).await?;
-            say_done(output, json, &goes_on, "the run goes on once")
+            say_done(output, json, &goes_on, &goes_on_words(&goes_on.raised))
         }
     }
 }
@@ -140,6 +142,7 @@ async fn list(output: &Output, client: &Client, json: bool) -> Result<Exit, Fail
     } else {
         let rows = budgets.iter().flat_map(budget_rows).collect();
         table(HEAD, rows, output.columns()).iter().try_for_each(|line| output.exact_line(line))?;
+        budget_notes(&budgets).iter().for_each(|note| output.note(NoteKind::Info, note));
     }
     Ok(Exit::Done)
 }

@@ -22,6 +22,7 @@ use palyra_wire::v1::InputDelivery;
 use super::approve::folder_of;
 use super::attachments;
 use super::ids::{MissingSession, RunName, find_or_make_session, find_session};
+use super::run::note_cost;
 use super::runs::acting::acting_before;
 use super::runs::erased::note_erased_origin;
 use super::sessions;
@@ -604,7 +605,8 @@ impl Chat<'_> {
             }
             return Ok(());
         }
-        let name = chosen_model(name, &models).map_err(Failure::Usage)?;
+        let name = chosen_model(name, &models)
+            .map_err(|why| Failure::Usage(format!("{why}; /model lists the models there are")))?;
         // From now on the daemon is used that has this model, also where this environment selects another.
         self.chat_session.client = self.context.connect_to_model(Some(&name)).await?;
         self.note(NoteKind::Good, &format!("{name} answers from now on"));
@@ -701,6 +703,8 @@ impl Chat<'_> {
             if ended != Exit::Done {
                 exit = ended;
             }
+            let watched = run.parse().ok().filter(|_| self.format == OutputFormat::Text);
+            note_cost(&self.context.output, &self.chat_session.client, watched).await;
             if (ended, dispatched) == (Exit::Done, LineEffect::GoOn) {
                 self.last_done = run;
             }

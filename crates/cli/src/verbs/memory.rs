@@ -1,5 +1,7 @@
 //! `palyra memory`: what is remembered for you.
 
+mod learning;
+
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
@@ -8,12 +10,13 @@ use palyra_types::ErrorCode;
 use palyra_wire::json::to_json;
 use palyra_wire::v1;
 
+use self::learning::LearningVerb;
 use super::pages::{ItemSelection, read_list};
 use crate::context::Context;
 use crate::drive::OutputFormat;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use palyra_run_view::memory_row;
+use palyra_run_view::{learning_head, learning_row, memory_row};
 use palyra_screen_text::clean_line;
 use palyra_terminal::{NoteKind, Output};
 
@@ -23,6 +26,7 @@ const ITEMS_MAX: u32 = 1_000;
 const TEXT_CHARS_MAX: usize = 300;
 const HEAD: [&str; 4] = ["ID", "SAVED", "FROM", "TEXT"];
 const NOTHING: &str = "nothing is remembered; `palyra memory add TEXT` remembers something";
+const NOTHING_LEARNED: &str = "nothing was learned yet";
 const NOTHING_FITS: &str = "nothing that is remembered fits; `palyra memory list` lists all of it";
 
 /// See what is remembered for you, add to it, search it, forget.
@@ -62,6 +66,9 @@ pub(crate) enum MemoryVerb {
         #[arg(long)]
         json: bool,
     },
+    /// See and review what was learned from your conversations
+    #[command(subcommand, after_help = "Example:\n  palyra memory learning list")]
+    Learning(LearningVerb),
     /// Forget an item
     #[command(after_help = "Example:\n  palyra memory forget 7XQ2")]
     Forget {
@@ -87,6 +94,16 @@ pub(crate) enum MemoryVerb {
 pub(crate) async fn run(context: &Context, verb: MemoryVerb) -> Result<Exit, Failure> {
     let client = &context.connect().await?;
     match verb {
+        MemoryVerb::Learning(LearningVerb::List(args)) => {
+            let listed = learning::listed(client, &args).await?;
+            listed.note_further(&context.output);
+            context.list(args.json.into(), listed.items, NOTHING_LEARNED, learning_head(), |item| {
+                learning_row(&item)
+            })
+        }
+        MemoryVerb::Learning(LearningVerb::Review(verb)) => {
+            learning::run(&context.output, client, verb).await
+        }
         MemoryVerb::List { folder, limit, json } => {
             let folder = folder.as_deref().map(real_folder).transpose()?.unwrap_or_default();
             let listed = read_list(limit, ItemSelection::All, |page_size, page_token| {

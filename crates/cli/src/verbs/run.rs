@@ -149,7 +149,7 @@ pub(crate) async fn run(context: &Context, args: RunArgs) -> Result<Exit, Failur
 }
 
 /// Adds the cost of a run that was watched to its end, where it is known.
-async fn note_cost(output: &Output, client: &Client, run: Option<RunId>) {
+pub(super) async fn note_cost(output: &Output, client: &Client, run: Option<RunId>) {
     let Some(run) = run.filter(|_| output.is_watched()) else { return };
     // The run is over and was shown: a daemon that left since takes only this line away.
     let cost = client.get_run(run).await.ok().and_then(|run| finished_cost(&run));

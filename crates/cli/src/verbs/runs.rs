@@ -27,7 +27,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use palyra_run_view::{
     ERASED_MARK, EchoMode, UndoExtent, age, date, decider, run_state, run_state_name, standing, typed_time,
-    used_by_run,
+    used_by_run, used_so_far,
 };
 use palyra_screen_text::clean_line;
 use palyra_screen_text::{count, shell_word, short_id};
@@ -57,7 +57,7 @@ pub(crate) enum RunsVerb {
         /// Only those with this in their input
         #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
         search: String,
-        /// Only those begun since: 30m, 12h, 7d, or a date
+        /// Only those begun since: today, 30m, 12h, 7d, or a date
         #[arg(long, value_name = "TIME", value_parser = time_until_now)]
         since: Option<Timestamp>,
         /// At most so many
@@ -331,7 +331,7 @@ async fn show(
     }
     let used = match finished_use(client, &run).await? {
         Some(used) => used,
-        None => use_so_far(&run),
+        None => used_so_far(&run),
     };
     for (name, value) in [
         ("run", run.run_id.clone()),
@@ -372,18 +372,6 @@ async fn bookmarks_of(client: &Client, run: &str) -> Result<String, Failure> {
     all.sort_by_key(|bookmark| bookmark.tape_seq);
     let shown = all.iter().map(|one| format!("{} (@{})", clean_line(&one.name, 80), one.tape_seq));
     Ok(shown.collect::<Vec<_>>().join(", "))
-}
-
-fn use_so_far(run: &v1::Run) -> String {
-    let usage = run.usage.unwrap_or_default();
-    format!(
-        "{}, {}, {} tokens in, {} out{}",
-        count(run.turns.into(), "turn"),
-        count(run.tool_calls.into(), "tool call"),
-        usage.input_tokens,
-        usage.output_tokens,
-        if usage.estimated { " (estimated)" } else { "" },
-    )
 }
 
 /// Returns what a run that is over used, as its tape tells.

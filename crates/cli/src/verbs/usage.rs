@@ -6,7 +6,7 @@ use palyra_wire::v1;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
-use palyra_run_view::typed_time;
+use palyra_run_view::typed_day;
 use palyra_screen_text::AmbiguousWidth;
 use palyra_terminal::{NoteKind, Output};
 use palyra_usage_view::{EXPORT_ROWS_MAX, GROUPING_NAMES, TableStyle, grouping_named, usage_csv, usage_text};
@@ -19,7 +19,7 @@ use palyra_usage_view::{EXPORT_ROWS_MAX, GROUPING_NAMES, TableStyle, grouping_na
                   Examples:\n  palyra usage\n  palyra usage --since 7d --by model\n  palyra usage --by session --csv > usage.csv"
 )]
 pub(crate) struct UsageArgs {
-    /// The first day, such as 2026-01-31 or 7d [default: 29 days before the last]
+    /// The first day, such as today, 7d or 2026-01-31 [default: 29 days before the last]
     #[arg(long, value_name = "DAY")]
     since: Option<String>,
     /// The last day [default: today]
@@ -68,5 +68,5 @@ fn with_models(by: v1::UsageGrouping) -> Vec<i32> {
 }
 
 fn day(text: &str) -> Result<prost_types::Timestamp, Failure> {
-    typed_time(text, jiff::Timestamp::now().as_second()).map_err(Failure::Usage)
+    typed_day(text, jiff::Timestamp::now().as_second()).map_err(Failure::Usage)
 }

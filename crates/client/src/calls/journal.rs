@@ -68,6 +68,23 @@ impl JournalWatch<v1::RebuildJournalResponse> {
     }
 }
 
+impl JournalWatch<v1::CreateBackupResponse> {
+    /// Returns the next step, at the end the figures of the backup; nothing follows the last.
+    ///
+    /// # Errors
+    /// The daemon's refusal, or [`ClientError::Lost`].
+    pub async fn next(&mut self) -> Result<JournalStep<v1::BackupFigures>, ClientError> {
+        use v1::create_backup_response::Step;
+        loop {
+            match self.message().await?.step {
+                Some(Step::Progress(progress)) => return Ok(JournalStep::Progress(progress)),
+                Some(Step::Backup(backup)) => return Ok(JournalStep::Done(backup)),
+                None => {}
+            }
+        }
+    }
+}
+
 impl Client {
     fn journal(&self) -> JournalServiceClient<Transport> {
         JournalServiceClient::new(self.connection().transport).max_decoding_message_size(MESSAGE_BYTES_MAX)
@@ -98,6 +115,19 @@ impl Client {
     pub async fn rebuild_journal(&self) -> Result<JournalWatch<v1::RebuildJournalResponse>, ClientError> {
         let mut journal = self.journal();
         let stream = self.answer(SHORT, journal.rebuild_journal(v1::RebuildJournalRequest {})).await?;
+        Ok(JournalWatch { stream, endpoint: self.endpoint() })
+    }
+
+    /// Makes a backup in a new folder of the daemon's machine. It ends when the watch is dropped.
+    ///
+    /// # Errors
+    /// The daemon's refusal, or [`ClientError::Lost`].
+    pub async fn create_backup(
+        &self,
+        request: v1::CreateBackupRequest,
+    ) -> Result<JournalWatch<v1::CreateBackupResponse>, ClientError> {
+        let mut journal = self.journal();
+        let stream = self.answer(SHORT, journal.create_backup(request)).await?;
         Ok(JournalWatch { stream, endpoint: self.endpoint() })
     }
 

@@ -11,7 +11,7 @@ use super::folder::HeadsFolder;
 use super::seen::SeenHead;
 use crate::client::Client;
 use crate::error::ClientError;
-use crate::notice::DaemonNotice;
+use crate::notice::{DaemonNotice, KeptEntries};
 
 /// Hashes of a proof that are looked at, at most: twice the levels of a tree of 2^63 leaves.
 const PROOF_HASHES_MAX: usize = 126;
@@ -98,8 +98,10 @@ async fn check(client: &Client, heads: &HeadsFolder) -> Result<(), ClientError> 
         };
     };
     if let Some(before) = served.filter(|before| *before != now.log_id) {
-        let entries = heads.head(before).map_or(0, |head| head.head.size);
-        (client.options().notices)(DaemonNotice::OtherLog { before, now: now.log_id, entries });
+        let seen = heads.head(before);
+        let entries = seen.as_ref().map_or(0, |head| head.head.size);
+        let kept = kept_entries(client, seen.as_ref(), now.head).await?;
+        (client.options().notices)(DaemonNotice::OtherLog { before, now: now.log_id, entries, kept });
     }
     if let Some(kept) = heads.head(now.log_id) {
         // Another client of this user may have kept a newer head since the daemon was asked.
@@ -112,6 +114,21 @@ async fn check(client: &Client, heads: &HeadsFolder) -> Result<(), ClientError> 
     }
     store(client, heads, &daemon, &now);
     Ok(())
+}
+
+/// Asks a log in the place of another one to prove that it continues what was seen of that one: entries keep their places
+/// when a log is opened again over them.
+async fn kept_entries(
+    client: &Client,
+    seen: Option<&SeenHead>,
+    now: TreeHead,
+) -> Result<KeptEntries, ClientError> {
+    let Some(seen) = seen else { return Ok(KeptEntries::NotAll) };
+    match demand(client, seen, Some(now)).await {
+        Ok(()) => Ok(KeptEntries::All),
+        Err(ClientError::RolledBack { .. } | ClientError::Forked { .. }) => Ok(KeptEntries::NotAll),
+        Err(error) => Err(error),
+    }
 }
 
 /// Keeps a head that came with a stream, once the daemon proves that it continues the one that is kept.

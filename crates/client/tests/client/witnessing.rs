@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use palyra_client::{Client, ClientError, DaemonNotice, FollowEvent, RunFollower};
+use palyra_client::{Client, ClientError, DaemonNotice, FollowEvent, KeptEntries, RunFollower};
 use palyra_types::ErrorCode;
 use palyra_wire::v1;
 use palyra_wire::v1::run_stream_response::Frame;
@@ -115,6 +115,26 @@ async fn another_log_in_its_place_is_told() {
     assert_eq!(scene.kept(), ["100", "5"]);
     assert!(scene.connect().await.is_ok());
     assert!(scene.notices.try_recv().is_err(), "it is told once");
+}
+
+#[tokio::test]
+async fn a_log_that_was_opened_again_over_the_entries_that_were_seen_proves_it() {
+    for (entries, honest, expected) in [
+        (103, u64::MAX, KeptEntries::All),
+        (100, u64::MAX, KeptEntries::All),
+        (100, 99, KeptEntries::NotAll),
+        (99, u64::MAX, KeptEntries::NotAll),
+        (140, 60, KeptEntries::NotAll),
+    ] {
+        let mut scene = Scene::new(Vec::new());
+        scene.log.serve(1, 100, u64::MAX);
+        assert!(scene.connect().await.is_ok());
+        scene.log.serve(2, entries, honest);
+        assert!(scene.connect().await.is_ok());
+        let notice = scene.notices.recv().await.unwrap();
+        let DaemonNotice::OtherLog { entries: 100, kept, .. } = notice else { panic!("{notice:?}") };
+        assert_eq!(kept, expected, "{entries} entries, {honest} of them honest");
+    }
 }
 
 #[tokio::test]

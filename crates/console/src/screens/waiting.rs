@@ -78,11 +78,21 @@ fn row(item: &v1::AttentionItem, now: i64) -> Markup {
             format!("/console/runs/{}", item.run_id),
             "See the run",
         ),
+        v1::AttentionKind::Review => (
+            "Something was learned that waits for your review (`palyra memory learning`)",
+            format!("/console/runs/{}", item.run_id),
+            "See where it comes from",
+        ),
+        v1::AttentionKind::SchedulePaused => return schedule_row("A schedule paused itself", item, now),
+        v1::AttentionKind::Reminder => return schedule_row("A reminder was delivered", item, now),
         v1::AttentionKind::UnknownOutcome => (
             "It is not known whether a call took effect",
             "/console/effects".to_owned(),
             "Say what became of it",
         ),
+        v1::AttentionKind::Incident => {
+            ("Self-healing found something wrong", "/console/status".to_owned(), "See the checks")
+        }
         v1::AttentionKind::UnknownEntry | v1::AttentionKind::Unspecified => {
             ("A newer version has to look at a run", format!("/console/runs/{}", item.run_id), "See the run")
         }
@@ -94,6 +104,18 @@ fn row(item: &v1::AttentionItem, now: i64) -> Markup {
     }
 }
 
+/// Shows a schedule that waits; the console has no page of schedules.
+fn schedule_row(what: &str, item: &v1::AttentionItem, now: i64) -> Markup {
+    html! {
+        div { strong { (what) } }
+        div { (line_or(&item.about, "Its words were erased.")) }
+        div.muted {
+            "Waits since " (time_tag(item.since.as_ref(), now)) " until "
+            code { "palyra admin schedules resume " (item.schedule_id) }
+        }
+    }
+}
+
 #[cfg(test)]
 fn fixture(text: &str) -> Markup {
     let item = |kind: v1::AttentionKind| v1::AttentionItem {
@@ -102,7 +124,13 @@ fn fixture(text: &str) -> Markup {
         risk: v1::RiskLevel::High.into(),
         ..Default::default()
     };
-    let kinds = [v1::AttentionKind::Approval, v1::AttentionKind::Question, v1::AttentionKind::Loop];
+    let kinds = [
+        v1::AttentionKind::Approval,
+        v1::AttentionKind::Question,
+        v1::AttentionKind::Loop,
+        v1::AttentionKind::SchedulePaused,
+        v1::AttentionKind::Reminder,
+    ];
     view(v1::ListAttentionResponse { items: kinds.map(item).to_vec(), more: true }, 0)
 }
 

@@ -90,7 +90,9 @@ fn text_found(setting: SettingSpec, text: &str) -> &'static str {
 fn unusable_text(setting: &str, text: &str) -> Option<String> {
     let told = match setting {
         _ if text.is_empty() => return None,
-        "key" if !["env:", "file:", "vault:"].iter().any(|kind| text.starts_with(kind)) => {
+        "key" | "notify.webhook_secret"
+            if !["env:", "file:", "vault:"].iter().any(|kind| text.starts_with(kind)) =>
+        {
             "takes a reference, env:NAME, file:PATH or vault:NAME, and never the key itself"
         }
         "model.default" if ModelRef::parse(text).is_none() => "takes provider/model, such as demo/demo",
@@ -110,7 +112,7 @@ fn unusable_text(setting: &str, text: &str) -> Option<String> {
         "http.public_url" if PublicOrigin::parse(text).is_none() => {
             "takes a URL without a path, such as https://palyra.example"
         }
-        "http.tls_cert" | "http.tls_key" | "prices.file" if !text.starts_with('/') => {
+        "backup.folder" | "http.tls_cert" | "http.tls_key" | "prices.file" if !text.starts_with('/') => {
             "takes an absolute path"
         }
         _ => return None,
@@ -128,7 +130,8 @@ fn unusable_list(setting: &str, items: &[String], items_max: usize) -> Option<St
         if !fits(item) {
             return Some(format!("takes {takes}, which item {} is not", at + 1));
         }
-        if let Some(before) = items[..at].iter().position(|other| other == item) {
+        let may_repeat = setting == "notify.command";
+        if let Some(before) = items[..at].iter().position(|other| other == item && !may_repeat) {
             return Some(format!("names the same {what} twice, as items {} and {}", before + 1, at + 1));
         }
     }
@@ -157,6 +160,9 @@ fn item_kind(setting: &str) -> ItemKind {
             takes: "hosts with their ports, such as build.internal:8080",
             fits: |place| palyra_egress::PrivateHosts::read([place]).is_ok(),
         },
+        "notify.command" => {
+            ItemKind { what: "text", takes: "texts without a NUL", fits: |item| !item.contains('\0') }
+        }
         "http.trusted_proxies" => ItemKind {
             what: "proxy",
             takes: "addresses, such as 10.0.0.7",

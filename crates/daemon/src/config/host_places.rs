@@ -48,7 +48,12 @@ fn places_of(key: &str, value: &ConfigValue, environment: &BTreeMap<String, Stri
             })
             .collect(),
         ConfigValue::Text(text) if FILES.contains(&key) && !text.is_empty() => vec![PathBuf::from(text)],
-        ConfigValue::Text(text) if key.starts_with("providers.") && key.ends_with(".key") => {
+        ConfigValue::List(command) if key == "notify.command" => {
+            command.first().map(PathBuf::from).into_iter().collect()
+        }
+        ConfigValue::Text(text)
+            if key == "notify.webhook_secret" || (key.starts_with("providers.") && key.ends_with(".key")) =>
+        {
             text.trim().strip_prefix(KEY_FILE).map(PathBuf::from).into_iter().collect()
         }
         ConfigValue::List(_) | ConfigValue::Text(_) | ConfigValue::Bool(_) | ConfigValue::Integer(_) => {

@@ -6,7 +6,7 @@
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
-use palyra_http::{PublicOrigin, TlsFiles};
+use palyra_http::{PublicOrigin, TlsFiles, TransportSecurity};
 use palyra_providers::secret_host;
 
 use super::check::ConfigLayer;
@@ -59,6 +59,15 @@ impl HttpSettings {
         let is_here = name == "localhost"
             || address.is_ok_and(|ip| ip.is_loopback() || ip.is_unspecified() || ip == self.address.ip());
         self.chosen == AddressChoice::Explicit && port == self.address.port() && is_here
+    }
+}
+
+impl HttpSettings {
+    /// Returns the origin under which people know the console. The port of a listener that found its own taken is another one.
+    #[must_use]
+    pub fn origin(&self) -> PublicOrigin {
+        let security = if self.tls.is_some() { TransportSecurity::Tls } else { TransportSecurity::Clear };
+        self.public_url.clone().unwrap_or_else(|| PublicOrigin::local(self.address.port(), security))
     }
 }
 

@@ -124,12 +124,37 @@ const TOOLS_MAX: usize = 256;
 /// Folders or variables that one setting names, at most.
 const PLACES_MAX: usize = 64;
 
+/// What self-healing does in a domain.
+const HEALING_MODES: &[&str] = &["disabled", "observe_only", "auto"];
+
+const fn healing(key: &'static str, meaning: &'static str) -> SettingSpec {
+    setting(key, SettingType::Choice { of: HEALING_MODES }, UnsetValue::Text("observe_only"), meaning)
+}
+
 const fn places(key: &'static str, meaning: &'static str) -> SettingSpec {
     at_start(setting(key, SettingType::List { items_max: PLACES_MAX }, UnsetValue::EmptyList, meaning))
 }
 
 /// All settings but those of providers, in order of key.
 pub const SETTINGS: &[SettingSpec] = &[
+    integer(
+        "backup.every_hours",
+        1..=8_760,
+        24,
+        "Hours from one automatic backup to the next, while the daemon runs (docs/backup.md).",
+    ),
+    text(
+        "backup.folder",
+        "",
+        "The folder of automatic backups, an absolute path outside of the state directory, best on another disk; empty: none \
+         are made.",
+    ),
+    integer(
+        "backup.keep",
+        1..=1_000,
+        7,
+        "Automatic backups that are kept; older ones are removed once a new one is verified.",
+    ),
     at_start(setting(
         "commands.enabled",
         SettingType::Bool,
@@ -198,6 +223,40 @@ pub const SETTINGS: &[SettingSpec] = &[
         "The model that makes vectors of texts for clients (docs/openai.md): palyra-embedded, which is part of the program, or \
          provider/model of a provider with a format of OpenAI.",
     ),
+    healing(
+        "healing.approvals",
+        "The mode of self-healing for approvals that cannot be decided or had no effect (docs/self-healing.md).",
+    ),
+    healing(
+        "healing.artifacts",
+        "The mode of self-healing for files and summaries that are missing or differ (docs/self-healing.md).",
+    ),
+    healing(
+        "healing.browser",
+        "The mode of self-healing for browsers that do not answer (docs/self-healing.md).",
+    ),
+    healing(
+        "healing.channels",
+        "The mode of self-healing for connectors without a connection (docs/self-healing.md).",
+    ),
+    healing(
+        "healing.journal",
+        "The mode of self-healing for the write-ahead log, the disk and the derived tables (docs/self-healing.md).",
+    ),
+    healing("healing.providers", "The mode of self-healing for providers that fail (docs/self-healing.md)."),
+    healing("healing.runs", "The mode of self-healing for runs without progress (docs/self-healing.md)."),
+    healing(
+        "healing.sandbox",
+        "The mode of self-healing for what programs left behind (docs/self-healing.md).",
+    ),
+    healing(
+        "healing.tasks",
+        "The mode of self-healing for background tasks without progress (docs/self-healing.md).",
+    ),
+    healing(
+        "healing.workers",
+        "The mode of self-healing for workers without a sign of life (docs/self-healing.md).",
+    ),
     at_start(text(
         "http.listen",
         HTTP_LISTEN_DEFAULT,
@@ -235,6 +294,36 @@ pub const SETTINGS: &[SettingSpec] = &[
         "Whether what is said is sealed in the journal under a key of its principal, so that erasing takes it out of \
          older copies as well; a backup without keys.db and keys/root.key cannot be read then.",
     )),
+    setting(
+        "learning.enabled",
+        SettingType::Bool,
+        UnsetValue::Bool(true),
+        "Whether facts, preferences and procedures are learned from your conversations, and runs are given learned preferences (docs/learning.md).",
+    ),
+    integer(
+        "learning.fact_threshold_bps",
+        0..=10_000,
+        9_000,
+        "From this confidence on, in hundredths of a percent, a fact is applied without a review.",
+    ),
+    integer(
+        "learning.preference_threshold_bps",
+        0..=10_000,
+        9_200,
+        "From this confidence on, in hundredths of a percent, a preference is applied without a review.",
+    ),
+    integer(
+        "learning.review_threshold_bps",
+        0..=10_000,
+        0,
+        "Below this confidence, in hundredths of a percent, something that was found is dropped; 0 drops nothing.",
+    ),
+    integer(
+        "learning.sampling_bps",
+        0..=10_000,
+        10_000,
+        "How many of the completed runs are looked at, in hundredths of a percent.",
+    ),
     integer(
         "limits.active_time_seconds_max",
         1..=86_400,
@@ -296,6 +385,42 @@ pub const SETTINGS: &[SettingSpec] = &[
         "Which of the default model and its fallbacks a run asks first that names no model: as configured, the cheapest by \
          prices.file, or the one that lately began to answer first (docs/model-failures.md).",
     ),
+    setting(
+        "notify.command",
+        SettingType::List { items_max: 64 },
+        UnsetValue::EmptyList,
+        "A program with its arguments that gets each notification as one line of JSON on its input, such as \
+         [\"/usr/local/bin/tell-me\"]; empty: none (docs/notifications.md).",
+    ),
+    setting(
+        "notify.desktop",
+        SettingType::Bool,
+        UnsetValue::Bool(false),
+        "Whether notifications are shown on the desktop of the user who runs the daemon, by notify-send.",
+    ),
+    text(
+        "notify.quiet_from",
+        "",
+        "When quiet hours begin, such as 22:00: until they are over, only critical things are sent, and the rest as one count \
+         after that; empty: there are none.",
+    ),
+    text("notify.quiet_until", "", "When quiet hours are over, such as 07:00."),
+    text(
+        "notify.time_zone",
+        "",
+        "The time zone of quiet hours, a name of the IANA database such as Europe/Prague; empty: that of the machine.",
+    ),
+    text(
+        "notify.webhook_secret",
+        "",
+        "Where the secret is that webhooks are signed with: env:NAME, file:PATH or vault:NAME; base64 of 24 to 64 bytes with \
+         whsec_ before them.",
+    ),
+    text(
+        "notify.webhook_url",
+        "",
+        "The URL to which each notification is posted, signed as Standard Webhooks says; empty: none.",
+    ),
     tools(
         "policy.always_allow",
         "Tools whose calls run without asking where policy would ask, unless the call is critical.",
@@ -317,6 +442,19 @@ pub const SETTINGS: &[SettingSpec] = &[
         "prices.file",
         "",
         "File with prices of models (docs/usage.md), by which the costs of usage and the limits of budgets on money are computed; empty: no costs are shown.",
+    ),
+    integer(
+        "retention.archive_sessions_days",
+        0..=36_500,
+        0,
+        "Days without an entry after which a session is archived (docs/background.md); 0: never.",
+    ),
+    integer(
+        "retention.erase_archived_days",
+        0..=36_500,
+        0,
+        "Days after which the content of an archived session is erased, with the files that were kept of its commands \
+         (docs/background.md); 0: never.",
     ),
 ];
 
@@ -435,6 +573,7 @@ pub(super) fn sections() -> Vec<&'static str> {
         .map(|(section, _)| section)
         .collect();
     sections.push("providers");
+    sections.sort_unstable();
     sections.dedup();
     sections
 }

@@ -64,6 +64,8 @@ impl FireHome {
             families: store.clone(),
             maintain: store.clone(),
             proofs: store.clone(),
+            backups: Arc::new(palyra_ports::NoBackups),
+            notify: Arc::new(palyra_ports::NoTargets),
             erasures: store,
             tools: Arc::new(ScriptedTools::new()),
             restore: Arc::new(palyra_tools::BuiltinTools::new()),

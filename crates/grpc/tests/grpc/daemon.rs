@@ -142,6 +142,8 @@ fn ports(
         families: journal.clone(),
         maintain: journal.clone(),
         proofs: journal.clone(),
+        backups: Arc::new(palyra_ports::NoBackups),
+        notify: Arc::new(palyra_ports::NoTargets),
         erasures: journal,
         tools: Arc::new(TwoTools),
         restore: Arc::new(TwoTools),

@@ -193,10 +193,62 @@ fn recall() -> Vec<FieldCase> {
     ]
 }
 
+fn schedules() -> Vec<FieldCase> {
+    let draft =
+        v1::ScheduleDraft { cron: "0 8 * * *".to_owned(), prompt: "look".to_owned(), ..Default::default() };
+    let preview = |draft| v1::PreviewScheduleRequest { draft: Some(draft) }.encode_to_vec();
+    let path = "/palyra.v1.ScheduleService/PreviewSchedule";
+    let missed = v1::ScheduleDraft { missed: UNKNOWN, ..draft.clone() };
+    let overlap = v1::ScheduleDraft { overlap: UNKNOWN, ..draft };
+    vec![
+        ("ScheduleDraft.missed", path, "missed", preview(missed)),
+        ("ScheduleDraft.overlap", path, "overlap", preview(overlap)),
+    ]
+}
+
+fn healing() -> Vec<FieldCase> {
+    let list = "/palyra.v1.AdminService/ListIncidents";
+    let set = "/palyra.v1.AdminService/SetHealingMode";
+    let stage = v1::ListIncidentsRequest { stage: UNKNOWN, ..Default::default() };
+    let of_domain = v1::ListIncidentsRequest { domain: UNKNOWN, ..Default::default() };
+    let domain = v1::SetHealingModeRequest { domain: UNKNOWN, mode: v1::HealingMode::Auto.into() };
+    let mode = v1::SetHealingModeRequest { domain: v1::HealingDomain::Runs.into(), mode: UNKNOWN };
+    vec![
+        ("ListIncidentsRequest.stage", list, "stage", stage.encode_to_vec()),
+        ("ListIncidentsRequest.domain", list, "domain", of_domain.encode_to_vec()),
+        ("SetHealingModeRequest.domain", set, "domain", domain.encode_to_vec()),
+        ("SetHealingModeRequest.mode", set, "mode", mode.encode_to_vec()),
+    ]
+}
+
+fn learning() -> Vec<FieldCase> {
+    let state = v1::ListLearningCandidatesRequest { state: UNKNOWN, ..Default::default() };
+    let review = v1::ReviewLearningCandidateRequest {
+        candidate_id: ID.to_owned(),
+        review: UNKNOWN,
+        text: String::new(),
+    };
+    vec![
+        (
+            "ListLearningCandidatesRequest.state",
+            "/palyra.v1.MemoryService/ListLearningCandidates",
+            "state",
+            state.encode_to_vec(),
+        ),
+        (
+            "ReviewLearningCandidateRequest.review",
+            "/palyra.v1.MemoryService/ReviewLearningCandidate",
+            "review",
+            review.encode_to_vec(),
+        ),
+    ]
+}
+
 #[tokio::test]
 async fn a_value_of_a_newer_client_is_refused_by_its_field() {
     let cases = lists().into_iter().chain(runs()).chain(decisions()).chain(people());
-    let cases: Vec<_> = cases.chain(budgets()).chain(tasks()).chain(recall()).collect();
+    let cases = cases.chain(budgets()).chain(tasks()).chain(recall());
+    let cases: Vec<_> = cases.chain(schedules()).chain(healing()).chain(learning()).collect();
     let covered: BTreeSet<_> = cases.iter().map(|(field, ..)| (*field).to_owned()).collect();
     assert_eq!(covered, enumeration_fields(), "each field of a request has a row");
     let daemon = TestDaemon::start().await;

@@ -143,6 +143,8 @@ fn ports(folder: &Path, clock: &FakeClock, provider: &ScriptedProvider) -> Runti
         families: journal.clone(),
         maintain: journal.clone(),
         proofs: journal.clone(),
+        backups: Arc::new(palyra_ports::NoBackups),
+        notify: Arc::new(palyra_ports::NoTargets),
         erasures: journal,
         tools: Arc::new(ChangeTool),
         restore: Arc::new(ChangeTool),

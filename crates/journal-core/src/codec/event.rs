@@ -10,11 +10,12 @@ use super::decoders::decode_known;
 use super::field::{EncodedParts, MalformedEvent, UnreadableEvent, check_version};
 use super::{
     access_entries as access, approval_entries as approval, budget_entries as budget,
-    client_tool_entries as client_tool, component_entries as component, effect_entries as effect,
-    job_entries as job, log_entries as log, memory_entries as memory, model_entries as model,
-    policy_entries as policy, project_entries as project, proof_entries as proof,
-    reference_entries as reference, run_entries as run, session_entries as session, skill_entries as skill,
-    task_entries as task, tool_entries as tool, vault_entries as vault,
+    client_tool_entries as client_tool, component_entries as component, delivery_entries as delivery,
+    effect_entries as effect, incident_entries as incident, job_entries as job, learning_entries as learning,
+    log_entries as log, memory_entries as memory, model_entries as model, policy_entries as policy,
+    project_entries as project, proof_entries as proof, reference_entries as reference, run_entries as run,
+    schedule_entries as schedule, session_entries as session, skill_entries as skill, task_entries as task,
+    tool_entries as tool, vault_entries as vault,
 };
 
 /// An event in its stored form.
@@ -47,8 +48,12 @@ pub fn encode(event: &JournalEvent) -> Result<CodedEvent, NotStorable> {
         JournalEvent::Job(event) => job::encode(event),
         JournalEvent::Vault(event) => vault::encode(event),
         JournalEvent::Memory(event) => memory::encode(event),
+        JournalEvent::Learning(event) => learning::encode(event),
         JournalEvent::Budget(event) => budget::encode(event),
         JournalEvent::Task(event) => task::encode(event),
+        JournalEvent::Schedule(event) => schedule::encode(event),
+        JournalEvent::Incident(event) => incident::encode(event),
+        JournalEvent::Delivery(event) => delivery::encode(event),
         JournalEvent::Tape(TapeEvent::Run(event)) => encode_run(event),
         JournalEvent::Tape(TapeEvent::Model(event)) => model::encode(event),
         JournalEvent::Tape(TapeEvent::Tool(event)) => encode_tool(event),

@@ -12,7 +12,7 @@ pub(crate) const VERSION: u32 = 1;
 
 /// Why stored bytes yield no event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum UnreadableEvent {
+pub(crate) enum UnreadableEvent {
     /// A newer version wrote them: the event is unknown, not broken.
     Newer,
     /// They are not what any version writes.
@@ -30,7 +30,7 @@ impl From<prost::DecodeError> for UnreadableEvent {
     }
 }
 
-pub(super) type ReadResult<T> = Result<T, UnreadableEvent>;
+pub(crate) type ReadResult<T> = Result<T, UnreadableEvent>;
 
 /// Looks at the version that all facts begin with.
 pub(super) fn check_version(facts: &[u8]) -> ReadResult<()> {

@@ -5,7 +5,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
 use palyra_types::event::JournalEvent;
-use palyra_types::memory::{MemoryEvent, MemorySaved, MemoryScope, MemorySource, RecalledMemory};
+use palyra_types::memory::{MemoryEvent, MemorySaved, MemoryScope, MemorySource, RecallRole, RecalledMemory};
 use palyra_types::recall::RecallSetting;
 use palyra_types::tool::Taints;
 use palyra_types::{MemoryId, Redacted, RunId, SessionId, TapeSeq, Timestamp};
@@ -41,6 +41,7 @@ pub(super) fn recalled_to_stored(recalled: &[RecalledMemory]) -> Vec<store::Reca
         created: item.created.0,
         taints: item.taints.0,
         text: item.text.expose().clone(),
+        is_preference: item.role == RecallRole::Preference,
     });
     stored.collect()
 }
@@ -51,6 +52,7 @@ pub(super) fn recalled_from_stored(stored: Vec<store::RecalledMemory>) -> ReadRe
             memory: MemoryId::from_bytes(fixed(&item.memory)?),
             created: Timestamp(item.created),
             taints: Taints(item.taints),
+            role: if item.is_preference { RecallRole::Preference } else { RecallRole::Related },
             text: Redacted::from_stored(item.text),
         })
     });

@@ -7,11 +7,17 @@ use palyra_types::budget::{
 };
 use palyra_types::compaction::{CompactionCause, SummaryAuthor, SummaryRefusal};
 use palyra_types::context_reference::{ReferenceError, ReferenceKind};
+use palyra_types::delivery::{DeliveryEnd, DeliveryTargetKind};
 use palyra_types::effect::{EffectResolution, OutputRest};
 use palyra_types::event::{
     ContextSource, DropReason, HeldCause, LoopGuard, NextAttempt, PassOverCause, RoutingReason,
     UnknownOutcomeCause,
 };
+use palyra_types::incident::{
+    HealingDomain, IncidentCause, IncidentResolution, IncidentSeverity, RemedyKind, RemedyOutcome,
+    SelfHealingMode,
+};
+use palyra_types::learning::{CandidateAuthor, CandidateKind, CandidateState, HoldReason};
 use palyra_types::memory::{ForgetCause, MemoryAuthor};
 use palyra_types::model::{FinishReason, ModelFailureClass, UsageSource};
 use palyra_types::posture::Posture;
@@ -21,6 +27,7 @@ use palyra_types::queued_task::{AttemptEnd, TaskKind};
 use palyra_types::recall::{RecallLevel, RecallSwitch};
 use palyra_types::run::{CancelReason, InputDelivery, RunLifecycleState, Surface, TerminationReason};
 use palyra_types::sampling::{AnswerVerbosity, CallsPerAnswer, ReasoningEffort};
+use palyra_types::schedule::{OccurrenceCause, OccurrenceOutcome, OverlapRule, PauseCause};
 use palyra_types::tool::{
     ApprovalRiskLevel, DecisionReason, EffectContract, Isolation, Parallelism, ToolConduct, ToolExecutor,
     ToolVerdict,
@@ -32,7 +39,7 @@ use super::field::{ReadResult, UnreadableEvent};
 
 /// An enum with a stored number for each variant; zero is one only of those that older versions did not
 /// write, and means what they meant.
-pub(super) trait StoredEnum: Sized {
+pub(crate) trait StoredEnum: Sized {
     fn to_stored(self) -> i32;
     fn from_stored(number: i32) -> ReadResult<Self>;
 }
@@ -103,6 +110,11 @@ stored_enum!(CallsPerAnswer, CallsPerAnswer, One Several);
 stored_enum!(UnlockOutcome, UnlockOutcome, Opened Wrong);
 stored_enum!(MemoryAuthor, MemoryAuthor, Person Model);
 stored_enum!(ForgetCause, ForgetCause, Person Model Ended);
+stored_enum!(CandidateKind, CandidateKind, Fact Preference Procedure);
+stored_enum!(CandidateState, CandidateState,
+    Proposed PendingReview Applied Accepted Edited Rejected Superseded Undone);
+stored_enum!(HoldReason, HoldReason, Unsure Tainted Sensitive ByKind);
+stored_enum!(CandidateAuthor, CandidateAuthor, Rules Model);
 stored_enum!(WindowKind, BudgetWindow, Run Hour Day Week Month Endless);
 stored_enum!(PurseKind, BudgetPurseKind, Total Principal Agent Session Channel Schedule);
 stored_enum!(LimitAction, BudgetAction, Park Ask Refuse);
@@ -142,7 +154,26 @@ stored_enum!(Isolation, Isolation,
     DescriptorRelative ConfinedWithoutNamespaces ConfinedUncounted Confined IsolatedUncounted Isolated
     Component);
 stored_enum!(TaskKind, TaskKind,
-    Compaction Reflection SessionCleanup JournalCare Backup ScheduledRun OutboxSend);
+    Compaction Reflection SessionCleanup JournalCare Backup ScheduledRun OutboxSend Notify);
+stored_enum!(DeliveryTargetKind, DeliveryTargetKind, Command Webhook Desktop);
+stored_enum!(DeliveryEnd, DeliveryEnd, Sent Failed Unknown GivenUp);
 stored_enum!(AttemptEnd, TaskAttemptEnd,
     Completed Stopped Failed InDoubt Panicked NoHeartbeat ProcessEnded);
+stored_enum!(OverlapRule, ScheduleOverlapRule, Forbid Queue Replace);
+stored_enum!(PauseCause, SchedulePauseCause, Person Failures Refused);
+stored_enum!(OccurrenceCause, ScheduleOccurrenceCause, Due Missed Manual);
+stored_enum!(OccurrenceOutcome, ScheduleOccurrenceOutcome, Succeeded Failed Cancelled Replaced);
+stored_enum!(HealingDomain, HealingDomain,
+    Runs Tasks Approvals Artifacts Channels Providers Journal Sandbox Workers Browser);
+stored_enum!(SelfHealingMode, HealingMode, Disabled ObserveOnly Auto);
+stored_enum!(IncidentSeverity, IncidentSeverity, Notice Warning Critical);
+stored_enum!(IncidentCause, IncidentCause,
+    RunNoProgress RunNotDriven TaskNoProgress TaskNotTaken ApproverUnreachable ApprovalExpiryMissed
+    ApprovalNotContinued ArtifactDamaged ConnectorDown ProviderPaused WalTooLarge DiskLow ProjectionDiffers
+    EntryDamaged ScratchLeft WorkerSilent BrowserSilent);
+stored_enum!(RemedyKind, RemedyKind,
+    ResumeRun CancelRun RequeueTask WakeQueue ExpireApprovals RepairArtifact RestartConnector ReopenProvider
+    TruncateWal FreeSpace RebuildProjections RevokeWorker RestartBrowser);
+stored_enum!(RemedyOutcome, RemedyOutcome, Helped DidNotHelp Failed Interrupted);
+stored_enum!(IncidentResolution, IncidentResolution, ByItself Remedied NotWatched);
 stored_enum!(UnknownOutcomeCause, UnknownOutcome, Restart Deadline Cancelled ExecutorLost);

@@ -3,7 +3,10 @@
 mod access;
 mod budgets;
 mod client_tools;
+mod incidents;
 mod references;
+mod schedules;
+mod deliveries;
 mod tasks;
 mod content;
 
@@ -31,8 +34,13 @@ use palyra_types::event::{
     SessionEvent, TapeEvent, TokenCreated, ToolEvent, ToolStarted, UnknownOutcomeCause,
 };
 use palyra_types::job::{JobEnd, JobEvent, JobNumber};
+use palyra_types::learning::{
+    CandidateAuthor, CandidateChanged, CandidateKind, CandidateProposed, CandidateState, CitedEntry,
+    HoldReason, LearningEvent,
+};
 use palyra_types::memory::{
-    ForgetCause, MemoryAuthor, MemoryEvent, MemorySaved, MemoryScope, MemorySource, RecalledMemory,
+    ForgetCause, MemoryAuthor, MemoryEvent, MemorySaved, MemoryScope, MemorySource, RecallRole,
+    RecalledMemory,
 };
 use palyra_types::model::{ModelFailureClass, ModelRef, ProviderContinuation, ResponseFormat};
 use palyra_types::posture::{Posture, PostureScope};
@@ -50,8 +58,8 @@ use palyra_types::tool::{
 };
 use palyra_types::vault::{SecretPut, SecretUsed, UnlockOutcome, VaultEvent};
 use palyra_types::{
-    AgentId, ApprovalId, Attempt, EffectId, Epoch, ErrorCode, LogId, MemoryId, PrincipalId, Redacted, RunId,
-    Seq, SessionId, SkillId, StoredGrantId, TapeSeq, Timestamp, TokenId, UndoId,
+    AgentId, ApprovalId, Attempt, CandidateId, EffectId, Epoch, ErrorCode, LogId, MemoryId, PrincipalId,
+    Redacted, RunId, Seq, SessionId, SkillId, StoredGrantId, TapeSeq, Timestamp, TokenId, UndoId,
 };
 
 use self::access::access_kinds;
@@ -109,6 +117,39 @@ fn one_of_each_kind() -> Vec<(EventKind, &'static str, JournalEvent)> {
             rest: OutputRest::InOutcome,
             text: "Compiling palyra\n".into(),
         })),
+    ];
+    let mut events = log_events();
+    events.extend(outside_after_runs());
+    events.extend(skill_events().into_iter().chain(component_events()));
+    events.extend([policy_events(), job_events()].concat());
+    events.extend(
+        [
+            vault_events(),
+            memory_events(),
+            learning_events(),
+            budgets::budget_events(),
+            tasks::task_events(),
+            deliveries::delivery_events(),
+        ]
+        .concat(),
+    );
+    events.extend(schedules::schedule_events());
+    events.extend(incidents::incident_events());
+    events.extend(tape.into_iter().map(|entry| entry.event));
+    events.extend(others.into_iter().chain(approval_tape_events()).map(JournalEvent::Tape));
+    events.extend(client_tools::client_tool_events().map(JournalEvent::Tape));
+    events.push(JournalEvent::Tape(references::references_expanded()));
+    events.extend(budgets::budget_notes().map(JournalEvent::Tape));
+    let of_kind = |kind: EventKind| {
+        let is = |event: &&JournalEvent| encode(event).unwrap().kind == kind.number();
+        events.iter().find(is).unwrap_or_else(|| panic!("no example of {kind:?}")).clone()
+    };
+    EventKind::ALL.iter().map(|kind| (*kind, kind.variant(), of_kind(*kind))).collect()
+}
+
+/// Events of a tape about an approval and the call that it is for.
+fn approval_tape_events() -> Vec<TapeEvent> {
+    vec![
         TapeEvent::Approval(ApprovalEvent::Requested(Box::new(approval_requested()))),
         TapeEvent::Approval(ApprovalEvent::Voted(ApprovalVoted {
             approval: approval(),
@@ -125,22 +166,7 @@ fn one_of_each_kind() -> Vec<(EventKind, &'static str, JournalEvent)> {
             by: samples::principal(1),
             note: "I looked".into(),
         }),
-    ];
-    let mut events = log_events();
-    events.extend(outside_after_runs());
-    events.extend(skill_events().into_iter().chain(component_events()));
-    events.extend([policy_events(), job_events()].concat());
-    events.extend([vault_events(), memory_events(), budgets::budget_events(), tasks::task_events()].concat());
-    events.extend(tape.into_iter().map(|entry| entry.event));
-    events.extend(others.map(JournalEvent::Tape));
-    events.extend(client_tools::client_tool_events().map(JournalEvent::Tape));
-    events.push(JournalEvent::Tape(references::references_expanded()));
-    events.extend(budgets::budget_notes().map(JournalEvent::Tape));
-    let of_kind = |kind: EventKind| {
-        let is = |event: &&JournalEvent| encode(event).unwrap().kind == kind.number();
-        events.iter().find(is).unwrap_or_else(|| panic!("no example of {kind:?}")).clone()
-    };
-    EventKind::ALL.iter().map(|kind| (*kind, kind.variant(), of_kind(*kind))).collect()
+    ]
 }
 
 fn approval() -> ApprovalId {
@@ -305,6 +331,30 @@ fn memory_events() -> Vec<JournalEvent> {
     };
     let forgotten = MemoryEvent::Forgotten { memory: saved.memory, cause: ForgetCause::Person };
     vec![MemoryEvent::Saved(saved).into(), forgotten.into()]
+}
+
+fn learning_events() -> Vec<JournalEvent> {
+    let proposed = CandidateProposed {
+        candidate: CandidateId::from_parts(9, 20),
+        kind: CandidateKind::Preference,
+        confidence_bps: 9_400,
+        state: CandidateState::PendingReview,
+        held_back: Some(HoldReason::Tainted),
+        author: CandidateAuthor::Model,
+        evidence: vec![CitedEntry { run: RunId::from_parts(8, 9), tape_seq: TapeSeq(1) }],
+        taints: Taints::WEB,
+        via: Surface::Console,
+        memory: Some(MemoryId::from_parts(9, 10)),
+        supersedes: Some(CandidateId::from_parts(9, 19)),
+        text: "keep answers short".into(),
+    };
+    let changed = CandidateChanged {
+        candidate: proposed.candidate,
+        state: CandidateState::Edited,
+        memory: proposed.memory,
+        text: "keep answers to a page".into(),
+    };
+    vec![LearningEvent::Proposed(Box::new(proposed)).into(), LearningEvent::Changed(changed).into()]
 }
 
 fn vault_events() -> Vec<JournalEvent> {
@@ -600,6 +650,7 @@ fn recalling_start(run: &mut SampleRun) -> JournalEvent {
             memory: MemoryId::from_parts(11, 1),
             created: Timestamp(1_700_000_000_500_000),
             taints: Taints::WEB,
+            role: RecallRole::Related,
             text: "likes tea".into(),
         }];
     }

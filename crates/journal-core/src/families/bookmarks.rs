@@ -1,11 +1,13 @@
 //! Bookmarks: names of places in tapes. One row for each that was placed; the place and its name are in that entry.
 
+use std::collections::BTreeSet;
+
 use palyra_types::event::{Bookmark, JournalEvent, SessionEvent};
 use palyra_types::{PrincipalId, RunId, Seq};
 
 use crate::family::{
-    Family, FamilyCache, FamilyIndex, FamilyTable, FoldedEntry, IndexKey, LogView, RowStore, RowsPerKey,
-    StoreFault, StoredRow, logged_records,
+    Family, FamilyCache, FamilyIndex, FamilyTable, FoldedEntry, IndexKey, KeyRange, LogView, RowStore,
+    RowsPerKey, StoreFault, StoredRow, logged_records, visit_rows,
 };
 
 /// The family.
@@ -50,6 +52,19 @@ impl Family for BookmarkFamily {
             _ => Ok(()),
         }
     }
+}
+
+/// Returns the runs of all principals in which a bookmark is.
+///
+/// # Errors
+/// [`StoreFault`] when the store fails.
+pub fn marked_runs(rows: &mut dyn RowStore) -> Result<BTreeSet<RunId>, StoreFault> {
+    let mut runs = BTreeSet::new();
+    let all = KeyRange::of_prefix(IndexKey::new());
+    visit_rows::<BookmarkFamily>(rows, 0, all, |(run, _)| {
+        runs.insert(run);
+    })?;
+    Ok(runs)
 }
 
 /// Returns the bookmarks of a principal with the entries that placed them, oldest first.

@@ -30,6 +30,19 @@ pub struct MemoryRow {
     pub superseded_by: Option<MemoryId>,
     /// Since when it is not used any more.
     pub forgotten: Option<Timestamp>,
+    /// From when on it is not used any more.
+    pub expires: Option<Timestamp>,
+}
+
+/// An item that is in use and has an end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ExpiringMemory {
+    /// Whose it is.
+    pub principal: PrincipalId,
+    /// The item.
+    pub memory: MemoryId,
+    /// Its end.
+    pub expires: Timestamp,
 }
 
 #[derive(Clone, PartialEq, prost::Message)]
@@ -44,6 +57,8 @@ struct MemoryFacts {
     superseded_by: Option<Vec<u8>>,
     #[prost(sint64, optional, tag = "5")]
     forgotten: Option<i64>,
+    #[prost(sint64, optional, tag = "6")]
+    expires: Option<i64>,
 }
 
 /// Rows that are read at once for a page.
@@ -62,6 +77,8 @@ pub struct MemoryPageQuery {
 
 const BY_MEMORY: usize = 0;
 const OF_PRINCIPAL: usize = 1;
+const OF_RUN: usize = 2;
+const EXPIRING: usize = 3;
 
 fn key(principal: PrincipalId, memory: MemoryId) -> IndexKey {
     of(principal).bytes(&memory.to_bytes())
@@ -74,11 +91,12 @@ fn of(principal: PrincipalId) -> IndexKey {
 impl Family for MemoryFamily {
     const TABLE: &'static FamilyTable = &FamilyTable {
         name: "memory",
-        version: 1,
+        version: 2,
         indexes: &[
             FamilyIndex { name: "by_memory", rows_per_key: RowsPerKey::One },
             FamilyIndex { name: "of_principal", rows_per_key: RowsPerKey::Many },
             FamilyIndex { name: "of_run", rows_per_key: RowsPerKey::Many },
+            FamilyIndex { name: "expiring", rows_per_key: RowsPerKey::Many },
         ],
         content: &[],
     };
@@ -94,6 +112,7 @@ impl Family for MemoryFamily {
             run: row.run.map(|run| run.to_bytes().to_vec()),
             superseded_by: row.superseded_by.map(|newer| newer.to_bytes().to_vec()),
             forgotten: row.forgotten.map(|time| time.0),
+            expires: row.expires.map(|time| time.0),
         })
     }
 
@@ -108,6 +127,7 @@ impl Family for MemoryFamily {
             run: if let Some(run) = run { Some(run?) } else { None },
             superseded_by: if let Some(newer) = newer { Some(newer?) } else { None },
             forgotten: facts.forgotten.map(Timestamp),
+            expires: facts.expires.map(Timestamp),
         })
     }
 
@@ -115,7 +135,11 @@ impl Family for MemoryFamily {
         match index {
             BY_MEMORY => Some(key(row.principal, row.memory)),
             OF_PRINCIPAL => row.forgotten.is_none().then(|| of(row.principal)),
-            _ => row.run.map(|run| IndexKey::new().bytes(&run.to_bytes())),
+            OF_RUN => row.run.map(|run| IndexKey::new().bytes(&run.to_bytes())),
+            _ => row.expires.filter(|_| row.forgotten.is_none()).map(|expires| {
+                let key = IndexKey::new().signed(expires.0).bytes(&row.principal.to_bytes());
+                key.bytes(&row.memory.to_bytes())
+            }),
         }
     }
 
@@ -148,6 +172,7 @@ fn save(
         run: saved.source.map(|source| source.run),
         superseded_by: None,
         forgotten: None,
+        expires: saved.expires,
     };
     rows.insert(entry, row)?;
     let Some(older) = saved.supersedes.filter(|older| *older != saved.memory) else { return Ok(()) };
@@ -206,6 +231,20 @@ pub fn page(
             Some(_) | None => return Ok(found),
         }
     }
+}
+
+/// Returns the items in use that end next, the earliest first.
+///
+/// # Errors
+/// [`StoreFault`] when the store fails.
+pub fn next_to_expire(rows: &mut dyn RowStore, limit: usize) -> Result<Vec<ExpiringMemory>, StoreFault> {
+    let all = KeyRange::of_prefix(IndexKey::new());
+    let found = scan_rows::<MemoryFamily>(rows, EXPIRING, all, ScanOrder::Ascending, limit)?;
+    let expiring = found.into_iter().filter_map(|(_, row)| {
+        let MemoryRow { principal, memory, expires, .. } = row;
+        expires.map(|expires| ExpiringMemory { principal, memory, expires })
+    });
+    Ok(expiring.collect())
 }
 
 /// Returns the principals that have items which were not forgotten.

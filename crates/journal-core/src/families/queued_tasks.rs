@@ -7,7 +7,7 @@ mod queries;
 
 use palyra_queue::{QueuedTask, TaskState};
 use palyra_types::event::JournalEvent;
-use palyra_types::queued_task::{AttemptEnd, TaskEvent, TaskKey, TaskKind, TaskStage};
+use palyra_types::queued_task::{TaskEvent, TaskKey, TaskKind, TaskStage};
 use palyra_types::{LeaseFence, PrincipalId, QueuedTaskId, Seq, Timestamp};
 
 use crate::codec::task_entries::{
@@ -94,7 +94,7 @@ fn with_key(kind: TaskKind, principal: PrincipalId, key: TaskKey) -> IndexKey {
 impl Family for QueuedTaskFamily {
     const TABLE: &'static FamilyTable = &FamilyTable {
         name: "queued_task",
-        version: 1,
+        version: 2,
         indexes: &[
             FamilyIndex { name: "by_task", rows_per_key: RowsPerKey::One },
             FamilyIndex { name: "by_stage", rows_per_key: RowsPerKey::Many },
@@ -201,9 +201,9 @@ fn change(row: &mut QueuedTaskRow, entry: &FoldedEntry<'_>, event: &TaskEvent) {
         return;
     }
     row.changed = entry.time;
-    if let TaskEvent::AttemptEnded(ended) = event {
+    if let TaskEvent::AttemptEnded(_) = event {
         // Whether there is an explanation is content, so every end that may have one is named.
-        row.explained = (ended.end != AttemptEnd::Completed).then_some(entry.seq);
+        row.explained = Some(entry.seq);
     }
 }
 

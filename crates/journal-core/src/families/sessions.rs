@@ -12,7 +12,7 @@ use crate::family::{
     ContentCell, ContentColumn, ContentSource, Family, FamilyCache, FamilyIndex, FamilyTable, FoldedEntry,
     IndexKey, RowsPerKey, StoreFault, StoredRow,
 };
-pub use queries::{ids, is_absent, record, record_by_key, records};
+pub use queries::{ids, is_absent, record, record_by_key, records, visit};
 
 /// The family.
 pub struct SessionFamily;

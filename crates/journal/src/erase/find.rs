@@ -8,7 +8,7 @@ use rusqlite::{Connection, Params};
 
 use crate::rows::{SqliteRows, sql_error};
 use crate::sql::{seq_from_sql, seq_to_sql};
-use palyra_journal_core::families::{compactions, effects, entries_about_run, runs};
+use palyra_journal_core::families::{compactions, effects, entries_about_run, learning_candidates, runs};
 use palyra_journal_core::seq_ranges::{SeqRanges, joined};
 use palyra_types::event::kind::NO_PAYLOAD_BELOW;
 
@@ -101,7 +101,7 @@ fn take(
     Ok(())
 }
 
-/// Takes a range, and the compactions of the runs whose content is in it.
+/// Takes a range, the compactions of the runs whose content is in it, and what was learned from them.
 fn of_range(connection: &Connection, range: SeqRange, into: &mut SeqRanges) -> rusqlite::Result<()> {
     take(
         connection,
@@ -118,7 +118,8 @@ fn of_range(connection: &Connection, range: SeqRange, into: &mut SeqRanges) -> r
         let Some(record) = runs::record(rows, RunId::from_bytes(run)).map_err(sql_error)? else { continue };
         let session = SessionRef { principal: record.principal, id: record.session };
         let covering = compactions::covering(rows, session, record.first_seq).map_err(sql_error)?;
-        covering.into_iter().for_each(|seq| into.take(seq));
+        let learned = learning_candidates::citing(rows, record.principal, record.run).map_err(sql_error)?;
+        covering.into_iter().chain(learned).for_each(|seq| into.take(seq));
     }
     Ok(())
 }

@@ -19,6 +19,8 @@ use crate::connection::{self, Failure, LOCK_WAIT_MAX, WAL_RESERVE_BYTES, wal_pat
 /// How long the writer waits for readers to leave the write-ahead log. Appends wait with it, so a verification is not
 /// waited for.
 const READERS_WAIT_MAX: Duration = Duration::from_secs(2);
+/// The same for a log that is only too long, which can wait.
+const SHRINK_WAIT_MAX: Duration = Duration::from_millis(50);
 /// Bytes at the beginning of the write-ahead log without which nothing behind them counts.
 const WAL_HEADER_BYTES: u64 = 32;
 
@@ -83,6 +85,12 @@ impl SpanOverwriter {
         slack::overwrite(&self.file).map_err(stuck("overwriting unused space in journal.db"))?;
         copies::remove(&self.database).map_err(stuck("looking for copies of the journal"))
     }
+
+    /// Moves the write-ahead log into the database, and cuts its file back to the usual size.
+    pub(crate) fn shrink_wal(&self, connection: &Connection) -> Result<(), WipeError> {
+        checkpoint(connection, "PRAGMA wal_checkpoint(TRUNCATE)", SHRINK_WAIT_MAX)?;
+        reserve(&wal_path(&self.database))
+    }
 }
 
 fn stuck(doing: &'static str) -> impl FnOnce(io::Error) -> WipeError {
@@ -91,21 +99,33 @@ fn stuck(doing: &'static str) -> impl FnOnce(io::Error) -> WipeError {
 
 /// Moves everything into the database, overwrites the log, and lets it begin anew at its usual size.
 fn empty_wal(connection: &Connection, wal: &Path) -> Result<(), WipeError> {
-    checkpoint(connection, "PRAGMA wal_checkpoint(RESTART)")?;
+    checkpoint(connection, "PRAGMA wal_checkpoint(RESTART)", READERS_WAIT_MAX)?;
     let doing = "overwriting the write-ahead log";
     overwrite_wal(wal).map_err(stuck(doing))?;
     // Every frame is in the database, so this reads none of them; it makes all connections forget them.
-    checkpoint(connection, "PRAGMA wal_checkpoint(TRUNCATE)")?;
+    checkpoint(connection, "PRAGMA wal_checkpoint(TRUNCATE)", READERS_WAIT_MAX)?;
+    reserve(wal)
+}
+
+/// Gives the empty log its usual size; on a full disk it has none.
+fn reserve(wal: &Path) -> Result<(), WipeError> {
     match prewrite(wal) {
-        Err(error) if error.kind() != io::ErrorKind::StorageFull => Err(stuck(doing)(error)),
+        Err(error) if error.kind() != io::ErrorKind::StorageFull => {
+            Err(stuck("reserving the write-ahead log")(error))
+        }
         _ => Ok(()),
     }
 }
 
-fn checkpoint(connection: &Connection, sql: &str) -> Result<(), WipeError> {
+/// Moves the write-ahead log into the database as a statement says.
+pub(crate) fn checkpoint(
+    connection: &Connection,
+    sql: &str,
+    readers_wait: Duration,
+) -> Result<(), WipeError> {
     let read =
         |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?));
-    connection.busy_timeout(READERS_WAIT_MAX).map_err(WipeError::Broken)?;
+    connection.busy_timeout(readers_wait).map_err(WipeError::Broken)?;
     let checkpointed = connection.query_row(sql, [], read);
     connection.busy_timeout(LOCK_WAIT_MAX).map_err(WipeError::Broken)?;
     match checkpointed {

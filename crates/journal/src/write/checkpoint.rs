@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use palyra_ports::maintain_journal::WalShrink;
 use rusqlite::Connection;
 
-use crate::connection::{self, Failure, LOCK_WAIT_MAX};
+use crate::erase::{WipeError, checkpoint};
 
 /// Size of the WAL from which an idle writer checkpoints.
 pub(crate) const CHECKPOINT_WAL_BYTES: u64 = 4 * 1024 * 1024;
@@ -15,8 +16,8 @@ pub(crate) const CHECKPOINT_WAL_BYTES_FORCED: u64 = 16 * 1024 * 1024;
 /// After a checkpoint that readers held up: how much the WAL grows before the next try.
 const RETRY_AFTER_WAL_BYTES: u64 = 1024 * 1024;
 
-/// How long a forced checkpoint waits for readers.
-const READERS_WAIT_MAX: Duration = Duration::from_millis(50);
+/// How long a forced checkpoint waits for readers. A backup reads for as long as it takes, and appends wait with it.
+const READERS_WAIT_MAX: Duration = Duration::from_millis(8);
 
 /// Bytes of the WAL per frame: a page of 4,096 bytes and its header.
 pub(crate) const WAL_FRAME_BYTES: u64 = 4_096 + 24;
@@ -25,15 +26,6 @@ pub(crate) const WAL_FRAME_BYTES: u64 = 4_096 + 24;
 #[derive(Debug, Default)]
 pub(super) struct Checkpoints {
     not_before_wal_bytes: u64,
-}
-
-/// What a checkpoint did.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum CheckpointOutcome {
-    /// Everything is in the database; the next commit begins the WAL anew.
-    All,
-    /// Readers or a lack of space held it up: later again.
-    HeldUp,
 }
 
 /// The writer as checkpoints see it: with nothing waiting, or with work waiting.
@@ -57,30 +49,17 @@ impl Checkpoints {
     ///
     /// # Errors
     /// An I/O error other than a full disk: the handle is not to be trusted any more.
-    pub(super) fn run(
-        &mut self,
-        connection: &Connection,
-        wal_bytes: u64,
-    ) -> rusqlite::Result<CheckpointOutcome> {
+    pub(super) fn run(&mut self, connection: &Connection, wal_bytes: u64) -> rusqlite::Result<WalShrink> {
         let forced = wal_bytes >= CHECKPOINT_WAL_BYTES_FORCED;
         let sql = if forced { "PRAGMA wal_checkpoint(RESTART)" } else { "PRAGMA wal_checkpoint(PASSIVE)" };
-        let read = |row: &rusqlite::Row<'_>| {
-            Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?))
-        };
-        connection.busy_timeout(READERS_WAIT_MAX)?;
-        let checkpointed = connection.query_row(sql, [], read);
-        connection.busy_timeout(LOCK_WAIT_MAX)?;
-        let done = match checkpointed {
-            Ok((0, frames, copied)) if frames == copied => CheckpointOutcome::All,
-            Ok(_) => CheckpointOutcome::HeldUp,
-            Err(error) => match connection::classify(&error) {
-                Failure::Full | Failure::Busy => CheckpointOutcome::HeldUp,
-                Failure::Constraint | Failure::Interrupted | Failure::Storage => return Err(error),
-            },
+        let done = match checkpoint(connection, sql, READERS_WAIT_MAX) {
+            Ok(()) => WalShrink::Done,
+            Err(WipeError::Transient(_)) => WalShrink::HeldUp,
+            Err(WipeError::Broken(error)) => return Err(error),
         };
         self.not_before_wal_bytes = match done {
-            CheckpointOutcome::All => 0,
-            CheckpointOutcome::HeldUp => wal_bytes + RETRY_AFTER_WAL_BYTES,
+            WalShrink::Done => 0,
+            WalShrink::HeldUp => wal_bytes + RETRY_AFTER_WAL_BYTES,
         };
         Ok(done)
     }

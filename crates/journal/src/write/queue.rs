@@ -8,7 +8,7 @@ use std::sync::PoisonError;
 use std::time::Duration;
 
 use futures::channel::oneshot;
-use palyra_ports::maintain_journal::{ProgressCallback, RebuildError};
+use palyra_ports::maintain_journal::{ProgressCallback, RebuildError, WalShrink};
 use palyra_ports::{AppendError, CommitReceipt, KeyChoice, ProofError};
 use palyra_types::proof::SignedCheckpoint;
 
@@ -47,6 +47,9 @@ pub(crate) struct PendingHead {
     pub(crate) answer: oneshot::Sender<Result<SignedCheckpoint, ProofError>>,
 }
 
+/// The one who waits for a cut of the write-ahead log.
+pub(crate) type PendingShrink = oneshot::Sender<Result<WalShrink, AppendError>>;
+
 /// What the writer does next.
 pub(crate) enum WriterWork {
     /// Commit these together.
@@ -57,6 +60,8 @@ pub(crate) enum WriterWork {
     Erase(PendingErasure),
     /// Sign what is committed, and store it.
     Sign(PendingHead),
+    /// Cut the write-ahead log back to its usual size.
+    Shrink(PendingShrink),
     /// Store the newest signed head, for which no transaction came.
     Store,
     /// Give back what is only kept for the next work, which has not come for a while.
@@ -85,10 +90,7 @@ impl From<QueueRefusal> for AppendError {
 
 enum Waiting {
     Append(PendingAppend),
-    Rebuild(PendingRebuild),
-    Erase(PendingErasure),
-    Sign(PendingHead),
-    Store,
+    Order(WriterWork),
 }
 
 #[derive(Default)]
@@ -129,26 +131,31 @@ impl Queue {
 
     /// Puts a rebuild at the end.
     pub(crate) fn push_rebuild(&self, rebuild: PendingRebuild) -> Result<(), QueueRefusal> {
-        self.put(Waiting::Rebuild(rebuild))
+        self.put(WriterWork::Rebuild(rebuild))
     }
 
     /// Puts an erasure at the end.
     pub(crate) fn push_erasure(&self, erasing: PendingErasure) -> Result<(), QueueRefusal> {
-        self.put(Waiting::Erase(erasing))
+        self.put(WriterWork::Erase(erasing))
     }
 
     /// Puts a wish for a signed head at the end.
     pub(crate) fn push_head(&self, head: PendingHead) -> Result<(), QueueRefusal> {
-        self.put(Waiting::Sign(head))
+        self.put(WriterWork::Sign(head))
+    }
+
+    /// Puts a cut of the write-ahead log at the end.
+    pub(crate) fn push_shrink(&self, answer: PendingShrink) -> Result<(), QueueRefusal> {
+        self.put(WriterWork::Shrink(answer))
     }
 
     /// Lets the writer store the newest signed head. Where that is refused it is stored later or at the end.
     pub(crate) fn push_store(&self) {
-        let _ = self.put(Waiting::Store);
+        let _ = self.put(WriterWork::Store);
     }
 
     /// Puts an order that is no append at the end.
-    fn put(&self, order: Waiting) -> Result<(), QueueRefusal> {
+    fn put(&self, order: WriterWork) -> Result<(), QueueRefusal> {
         let mut state = self.lock();
         if state.is_closed {
             return Err(QueueRefusal::Closed);
@@ -157,7 +164,7 @@ impl Queue {
             return Err(QueueRefusal::Full);
         }
         state.orders += 1;
-        state.waiting.push_back(order);
+        state.waiting.push_back(Waiting::Order(order));
         drop(state);
         self.arrived.notify_one();
         Ok(())
@@ -173,10 +180,7 @@ impl Queue {
             }
             match next {
                 Some(Waiting::Append(first)) => return WriterWork::Group(take_group(&mut state, first)),
-                Some(Waiting::Rebuild(rebuild)) => return WriterWork::Rebuild(rebuild),
-                Some(Waiting::Erase(erasing)) => return WriterWork::Erase(erasing),
-                Some(Waiting::Sign(head)) => return WriterWork::Sign(head),
-                Some(Waiting::Store) => return WriterWork::Store,
+                Some(Waiting::Order(order)) => return order,
                 None if state.is_closed => return WriterWork::End,
                 None => {}
             }
@@ -228,7 +232,7 @@ fn take_group(state: &mut QueueState, first: PendingAppend) -> Vec<PendingAppend
         group.push(pending);
         let fits = |waiting: &Waiting| match waiting {
             Waiting::Append(append) => entries + append.append.entries.len() <= GROUP_ENTRIES_MAX,
-            Waiting::Rebuild(_) | Waiting::Erase(_) | Waiting::Sign(_) | Waiting::Store => false,
+            Waiting::Order(_) => false,
         };
         if state.waiting.front().is_some_and(fits)
             && let Some(Waiting::Append(pending)) = state.waiting.pop_front()

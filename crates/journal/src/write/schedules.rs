@@ -89,6 +89,7 @@ fn what_was_taken_is_handed_out_once_and_in_each_callers_order() {
                 WriterWork::Rebuild(_)
                 | WriterWork::Erase(_)
                 | WriterWork::Sign(_)
+                | WriterWork::Shrink(_)
                 | WriterWork::Store
                 | WriterWork::Rest => {}
             }

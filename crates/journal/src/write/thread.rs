@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 
+use palyra_ports::maintain_journal::WalShrink;
 use palyra_ports::{AppendClass, AppendError, EraseError, ReadOnlyCause};
 
 use super::checkpoint::{Checkpoints, Waiting};
@@ -19,7 +20,7 @@ use super::queue::{PendingAppend, Queue, WriterWork};
 use super::rebuild::rebuild;
 use crate::connection::{self, Failure, QUIET_SPAN};
 use crate::counters::{WorkKinds, WriterCounters};
-use crate::erase::SpanOverwriter;
+use crate::erase::{SpanOverwriter, WipeError};
 use crate::file_places::FilePlaces;
 use crate::quarantine::QuarantineMarker;
 use crate::sign::{KeySource, Signer};
@@ -75,6 +76,7 @@ impl Writer {
                 }
                 WriterWork::Erase(erasing) => self.erase(erasing),
                 WriterWork::Sign(wish) => self.sign(wish),
+                WriterWork::Shrink(answer) => drop(answer.send(self.shrink_wal())),
                 WriterWork::Store => self.store_newest(),
                 WriterWork::Rest => {
                     self.log.rest();
@@ -190,11 +192,26 @@ impl Writer {
             return;
         }
         match checkpoints.run(self.log.connection(), wal_bytes) {
-            Ok(super::checkpoint::CheckpointOutcome::All) => {
-                WriterCounters::set(&self.counters.wal_bytes_used, 0);
-            }
-            Ok(super::checkpoint::CheckpointOutcome::HeldUp) => {}
+            Ok(WalShrink::Done) => WriterCounters::set(&self.counters.wal_bytes_used, 0),
+            Ok(WalShrink::HeldUp) => {}
             Err(error) => self.quarantine(&GroupError::Store(error)),
+        }
+    }
+
+    fn shrink_wal(&mut self) -> Result<WalShrink, AppendError> {
+        if self.counters.is_quarantined() {
+            return Err(AppendError::Quarantined);
+        }
+        match self.overwriter.shrink_wal(self.log.connection()) {
+            Ok(()) => {
+                WriterCounters::set(&self.counters.wal_bytes_used, 0);
+                Ok(WalShrink::Done)
+            }
+            Err(WipeError::Transient(_)) => Ok(WalShrink::HeldUp),
+            Err(WipeError::Broken(error)) => {
+                self.quarantine(&GroupError::Store(error));
+                Err(AppendError::Quarantined)
+            }
         }
     }
 

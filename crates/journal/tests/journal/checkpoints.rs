@@ -1,7 +1,7 @@
 //! The write-ahead log: it is emptied by the writer alone, stays within bounds, and grouping saves commits.
 
 use palyra_ports::AppendTape;
-use palyra_ports::maintain_journal::MaintainJournal;
+use palyra_ports::maintain_journal::{MaintainJournal, WalShrink};
 use palyra_testkit::journal_suite::samples::{self, SampleRun};
 
 use crate::opened::Folder;
@@ -46,6 +46,32 @@ async fn a_reader_that_stays_holds_up_the_log_and_nobody_else() {
     }
     assert_eq!(journal.status().wal_bytes, 8 * MIB, "{:?}", journal.status());
     assert_eq!(verify(&journal).await.fault, None);
+}
+
+#[tokio::test]
+async fn a_log_that_grew_is_cut_when_it_is_asked_for_and_no_reader_is_in_it() {
+    let folder = Folder::new();
+    let journal = folder.open();
+    let mut run = SampleRun::new(samples::session(samples::principal(0), 0), 0);
+    journal.append(samples::append(vec![run.started("x"), run.requested(1)])).await.unwrap();
+    let reader = folder.connect();
+    reader.execute_batch("BEGIN; SELECT count(*) FROM entry;").unwrap();
+    let text = "x".repeat(500_000);
+    for _ in 0..50 {
+        journal.append(samples::append(vec![run.text(1, &text)])).await.unwrap();
+    }
+    assert_eq!(journal.shrink_wal().await, Ok(WalShrink::HeldUp));
+    assert!(journal.status().wal_bytes >= 20 * MIB, "{:?}", journal.status());
+    reader.execute_batch("COMMIT").unwrap();
+    for _ in 0..2 {
+        assert_eq!(journal.shrink_wal().await, Ok(WalShrink::Done));
+        assert_eq!(journal.status().wal_bytes, 8 * MIB, "{:?}", journal.status());
+    }
+    journal.append(samples::append(vec![run.text(1, &text)])).await.unwrap();
+    assert_eq!(verify(&journal).await.fault, None);
+    journal.close().await;
+    drop(journal);
+    assert_eq!(verify(&folder.open()).await.fault, None);
 }
 
 #[tokio::test]

@@ -179,11 +179,12 @@ async fn damage_in_the_write_ahead_log_is_told_unless_it_may_be_a_cut_off_write(
 async fn a_damaged_write_ahead_log_can_be_cut_where_the_error_says() {
     let folder = Folder::new();
     let journal = folder.open();
-    write_runs(&journal, 0..5).await;
+    write_runs(&journal, 0..20).await;
     let entries = journal.status().entries;
     close(journal).await;
     let frames = frames(&folder);
-    flip(&folder, frames[frames.len() / 2].0 + 100);
+    // The first half makes the tables.
+    flip(&folder, frames[frames.len() * 3 / 4].0 + 100);
     let error = JournalStore::open(&folder.options()).unwrap_err();
     let OpenError::WalDamaged { byte, .. } = error else { panic!("{error}") };
     let wal = fs::OpenOptions::new().write(true).open(folder.database().with_extension("db-wal")).unwrap();

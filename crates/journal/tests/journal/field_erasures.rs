@@ -56,8 +56,12 @@ async fn no_content_field_is_left_in_any_file_once_it_is_erased() {
     let mut open = BTreeMap::new();
     let mut last = Seq(0);
     // Some of these are rare among all sorts of entries.
-    let budgets = std::iter::once(samples::append(RandomAppends::new(31).budget_entries(60)));
-    for mut request in budgets.chain(std::iter::repeat_with(|| random.next_append()).take(APPENDS_MAX)) {
+    let budgets = samples::append(RandomAppends::new(31).budget_entries(60));
+    let schedules = samples::append(RandomAppends::new(31).schedule_entries(200));
+    for mut request in [budgets, schedules]
+        .into_iter()
+        .chain(std::iter::repeat_with(|| random.next_append()).take(APPENDS_MAX))
+    {
         if known.len() == documented().len() {
             break;
         }

@@ -96,7 +96,7 @@ async fn running_tools_raise_the_reserve() {
 #[tokio::test]
 async fn a_full_database_rolls_back_and_loses_nothing() {
     let folder = Folder::new();
-    let options = OpenOptions { database_pages_max: Some(120), ..folder.options() };
+    let options = OpenOptions { database_pages_max: Some(155), ..folder.options() };
     let journal = JournalStore::open(&options).unwrap();
     let kept = write_runs(&journal, 0..5).await;
     let entries = journal.status().entries;

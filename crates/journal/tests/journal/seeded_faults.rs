@@ -13,10 +13,14 @@ use palyra_journal_core::families::budgets::BudgetFamily;
 use palyra_journal_core::families::compactions::CompactionFamily;
 use palyra_journal_core::families::components::ComponentFamily;
 use palyra_journal_core::families::deleted_responses::DeletedResponseFamily;
+use palyra_journal_core::families::deliveries::{DeliveryFamily, DeliveryQuery};
 use palyra_journal_core::families::effects::EffectFamily;
 use palyra_journal_core::families::epochs::{EpochFamily, EpochRow};
+use palyra_journal_core::families::healing_modes::HealingModeFamily;
+use palyra_journal_core::families::incidents::{IncidentFamily, IncidentQuery};
 use palyra_journal_core::families::input_keys::InputKeyFamily;
 use palyra_journal_core::families::kinds_seen::{KindSeenFamily, SeenKind};
+use palyra_journal_core::families::learning_candidates::LearningCandidateFamily;
 use palyra_journal_core::families::memories::MemoryFamily;
 use palyra_journal_core::families::postures::PostureFamily;
 use palyra_journal_core::families::principals::PrincipalFamily;
@@ -24,6 +28,9 @@ use palyra_journal_core::families::project_rules::ProjectRulesFamily;
 use palyra_journal_core::families::queued_tasks::{QueuedTaskFamily, TaskQuery};
 use palyra_journal_core::families::resets::ResetFamily;
 use palyra_journal_core::families::runs::RunFamily;
+use palyra_journal_core::families::schedule_occurrences::ScheduleOccurrenceFamily;
+use palyra_journal_core::families::schedule_pauses::SchedulePauseFamily;
+use palyra_journal_core::families::schedules::ScheduleFamily;
 use palyra_journal_core::families::sessions::SessionFamily;
 use palyra_journal_core::families::shadows::ShadowFamily;
 use palyra_journal_core::families::skills::SkillFamily;
@@ -32,8 +39,10 @@ use palyra_journal_core::families::tokens::TokenFamily;
 use palyra_journal_core::families::undos::{UndoFamily, UndoStage};
 use palyra_journal_core::families::{
     FAMILIES, FamilySet, agents, approvals, bookmarks, budget_accounts, budgets, compactions, components,
-    deleted_responses, effects, epochs, input_keys, kinds_seen, memories, postures, principals,
-    project_rules, queued_tasks, resets, runs, sessions, shadows, skills, stored_grants, tokens, undos,
+    deleted_responses, deliveries, effects, epochs, healing_modes, incidents, input_keys, kinds_seen,
+    learning_candidates, memories, postures, principals, project_rules, queued_tasks, resets, runs,
+    schedule_occurrences, schedule_pauses, schedules, sessions, shadows, skills, stored_grants, tokens,
+    undos,
 };
 use palyra_journal_core::family::{
     Family, FamilyCache, FamilySelection, FamilyTable, FoldedEntry, IndexKey, LogView, LoggedEntry,
@@ -50,6 +59,7 @@ use palyra_testkit::family_oracle::{FamilyOracle, SamplePrices, budgets as budge
 use palyra_testkit::journal_suite::project_rules::accepted;
 use palyra_testkit::journal_suite::random_appends::RandomAppends;
 use palyra_testkit::journal_suite::random_appends::queued_tasks::TASK_KEYS;
+use palyra_testkit::journal_suite::random_appends::schedules::SCHEDULES;
 use palyra_testkit::journal_suite::{
     budgets as budget_samples, compactions as compaction_samples, components as component_samples,
     memories as memory_samples, policies as policy_samples, samples, skills as skill_samples,
@@ -63,13 +73,22 @@ use palyra_types::budget::{
 };
 use palyra_types::compaction::OrchestratorCompactionArtifactRecord;
 use palyra_types::component::ComponentEvent;
+use palyra_types::delivery::{
+    DeliveryAttemptEnded, DeliveryEnd, DeliveryEvent, DeliveryKey, DeliveryPlanned, DeliveryRecord,
+    DeliveryTargetKind,
+};
 use palyra_types::effect::{EffectRecord, EffectState, UndoRequested};
 use palyra_types::event::kind::KindPlace;
 use palyra_types::event::{
     AccessEvent, AgentEvent, ApprovalEvent, Bookmark, EffectEvent, JournalEvent, LogEvent, ModelEvent,
     PolicyEvent, RunEvent, SessionEvent, TapeEvent, TokenCreated, ToolEvent,
 };
+use palyra_types::incident::{IncidentEvent, IncidentStage};
 use palyra_types::job::{JobEvent, JobState};
+use palyra_types::learning::{
+    CandidateAuthor, CandidateChanged, CandidateKind, CandidateProposed, CandidateRecord, CandidateState,
+    LearningEvent,
+};
 use palyra_types::memory::{ForgetCause, MemoryEvent, MemoryRecord, MemorySaved};
 use palyra_types::model::ModelRef;
 use palyra_types::posture::{Posture, PostureScope};
@@ -79,15 +98,16 @@ use palyra_types::queued_task::{AttemptEnd, TaskAttemptEnded, TaskEnqueued, Task
 use palyra_types::queued_task::{TaskEvent, TaskKey};
 use palyra_types::recall::RecallSwitch;
 use palyra_types::run::RunRecord;
+use palyra_types::schedule::ScheduleEvent;
 use palyra_types::session::OrchestratorSessionRecord;
 use palyra_types::session::SessionRef;
 use palyra_types::skill::{SkillEvent, SkillFault};
 use palyra_types::surface::Surface;
 use palyra_types::tape::JournalEventRecord;
-use palyra_types::tool::EffectContract;
+use palyra_types::tool::{EffectContract, Taints};
 use palyra_types::{
-    AgentId, Attempt, BudgetId, Epoch, MemoryId, PrincipalId, QueuedTaskId, Redacted, RunId, Seq, SkillId,
-    TapeSeq, Timestamp, TokenId, UndoId, UtcDay,
+    AgentId, Attempt, BudgetId, CandidateId, Epoch, MemoryId, PrincipalId, QueuedTaskId, Redacted, RunId,
+    ScheduleId, Seq, SkillId, TapeSeq, Timestamp, TokenId, UndoId, UtcDay,
 };
 
 use crate::busy_runs::busy_run;
@@ -147,8 +167,15 @@ fn answers(rows: &mut dyn RowStore, entries: &Entries) -> Result<Answers, StoreF
         ("bookmark", bookmarks_of(rows, &mut log)?),
         ("project_rules", project_rules_of(rows, &mut log)?),
         ("memory", lines(memories_of(rows, &mut log)?, |one| one.saved.text.expose().clone())),
+        ("learning_candidate", lines(learned_of(rows, &mut log)?, |one| one.proposed.text.expose().clone())),
         ("budget", lines(budgets::in_force(rows, &mut log)?, |one| one.set.name.expose().clone())),
         ("queued_task", tasks_of(rows, &mut log)?),
+        ("delivery", lines(deliveries_of(rows, &mut log)?, |one| one.explanation.expose().clone())),
+        ("schedule", schedules_of(rows, &mut log)?),
+        ("schedule_occurrence", occurrences_of(rows, &mut log)?),
+        ("schedule_pause", lines(schedule_pauses::all(rows)?, |_| String::new())),
+        ("incident", incidents_of(rows, &mut log)?),
+        ("healing_mode", lines(healing_modes::in_force(rows)?, |_| String::new())),
         (
             "budget_account",
             lines(budget_accounts::all(rows)?.iter().map(budget_oracle::shown), |_| String::new()),
@@ -353,6 +380,46 @@ fn memories_of(rows: &mut dyn RowStore, log: &mut dyn LogView) -> Result<Vec<Mem
     Ok(found)
 }
 
+/// Returns what was learned of all principals, the newest first.
+fn learned_of(rows: &mut dyn RowStore, log: &mut dyn LogView) -> Result<Vec<CandidateRecord>, StoreFault> {
+    let mut found = Vec::new();
+    for n in 0..10_u32 {
+        found.extend(learning_candidates::of_principal(rows, log, samples::principal(n.into()))?);
+    }
+    Ok(found)
+}
+
+fn expected_learned(oracle: &FamilyOracle) -> Vec<CandidateRecord> {
+    let of = |n: u32| {
+        let principal = samples::principal(n.into());
+        oracle.candidates.iter().rev().filter(move |one| one.principal == principal)
+    };
+    (0..10).flat_map(of).cloned().collect()
+}
+
+/// Makes a candidate that supersedes another one, and changes one.
+fn learned_again(step: u64, below: [u64; 3]) -> [JournalEvent; 2] {
+    let id = |number: u64| CandidateId::from_parts(81, 1 + u128::from(number % 3));
+    let proposed = CandidateProposed {
+        candidate: id(below[0]),
+        kind: CandidateKind::Fact,
+        confidence_bps: 9_000,
+        state: CandidateState::Applied,
+        held_back: None,
+        author: CandidateAuthor::Rules,
+        evidence: Vec::new(),
+        taints: Taints::NONE,
+        via: Surface::Console,
+        memory: None,
+        supersedes: Some(id(below[1])),
+        text: Redacted::cleaned(format!("learned {step}")),
+    };
+    let state = if step.is_multiple_of(2) { CandidateState::Edited } else { CandidateState::Applied };
+    let text = Redacted::cleaned(format!("edited {step}"));
+    let changed = CandidateChanged { candidate: id(below[2]), state, memory: None, text };
+    [LearningEvent::Proposed(Box::new(proposed)).into(), LearningEvent::Changed(changed).into()]
+}
+
 /// Returns the compactions of the sessions that are named again, and then the newest one in force of each.
 fn compactions_of(
     rows: &mut dyn RowStore,
@@ -386,9 +453,45 @@ fn expected_memories(oracle: &FamilyOracle) -> Vec<MemoryRecord> {
     listed.chain(named).cloned().collect()
 }
 
+/// Schedules that random entries name.
+fn nameable_schedules() -> impl Iterator<Item = ScheduleId> {
+    (0..SCHEDULES).map(|number| ScheduleId::from_parts(14, number.into()))
+}
+
+fn schedules_of(rows: &mut dyn RowStore, log: &mut EntryLog<'_>) -> Result<String, StoreFault> {
+    let mut all = schedules::live(rows, log)?;
+    for number in 0..3 {
+        all.extend(schedules::of_principal(rows, log, samples::principal(number), 500)?);
+    }
+    Ok(lines(all, |one| one.saved.text.expose().clone()))
+}
+
+fn expected_schedules(oracle: &FamilyOracle) -> String {
+    let mut all = oracle.schedules.live();
+    (0..3).for_each(|number| all.extend(oracle.schedules.of_principal(samples::principal(number))));
+    lines(all, |one| one.saved.text.expose().clone())
+}
+
+fn occurrences_of(rows: &mut dyn RowStore, log: &mut EntryLog<'_>) -> Result<String, StoreFault> {
+    let mut all = Vec::new();
+    for schedule in nameable_schedules() {
+        all.extend(schedule_occurrences::latest(rows, log, schedule, 500)?);
+    }
+    Ok(lines(all, |one| one.explanation.expose().clone()))
+}
+
+fn expected_occurrences(oracle: &FamilyOracle) -> String {
+    let all = nameable_schedules().flat_map(|schedule| oracle.schedules.occurrences(schedule));
+    lines(all, |one| one.explanation.expose().clone())
+}
+
 /// Subjects of tasks that random entries name.
 fn task_keys() -> impl Iterator<Item = TaskKey> {
     (0..TASK_KEYS).map(|key| TaskKey([key; 16]))
+}
+
+fn deliveries_of(rows: &mut dyn RowStore, log: &mut EntryLog<'_>) -> Result<Vec<DeliveryRecord>, StoreFault> {
+    deliveries::records(rows, log, &DeliveryQuery { limit: 500, ..DeliveryQuery::default() })
 }
 
 fn tasks_of(rows: &mut dyn RowStore, log: &mut EntryLog<'_>) -> Result<String, StoreFault> {
@@ -413,6 +516,26 @@ fn tasks_of(rows: &mut dyn RowStore, log: &mut EntryLog<'_>) -> Result<String, S
     }
     let records = lines(records, |one| one.explanation.expose().clone());
     Ok(format!("{records}{waiting:?}\n{leased:?}\n{open:?}\n"))
+}
+
+/// Lists all incidents, and those of each stage.
+fn incidents_of(rows: &mut dyn RowStore, log: &mut EntryLog<'_>) -> Result<String, StoreFault> {
+    let query = IncidentQuery { limit: 500, ..IncidentQuery::default() };
+    let mut text = lines(incidents::records(rows, log, &query)?, |_| String::new());
+    for (stage, _) in IncidentStage::ALL {
+        let query = IncidentQuery { stage: Some(stage), ..query };
+        text += &lines(incidents::records(rows, log, &query)?, |_| String::new());
+    }
+    Ok(text)
+}
+
+fn expected_incidents(oracle: &FamilyOracle) -> String {
+    let records = oracle.incidents.records();
+    let mut text = lines(&records, |_| String::new());
+    for (stage, _) in IncidentStage::ALL {
+        text += &lines(records.iter().filter(|record| record.stage == stage), |_| String::new());
+    }
+    text
 }
 
 fn expected_tasks(oracle: &FamilyOracle) -> String {
@@ -469,8 +592,15 @@ fn expected(entries: &Entries) -> Answers {
         ("bookmark", lines(expected_bookmarks(&oracle), |(_, one)| one.name.expose().clone())),
         ("project_rules", lines(expected_rules(&oracle), |one| one.file.path.expose().clone())),
         ("memory", lines(expected_memories(&oracle), |one| one.saved.text.expose().clone())),
+        ("learning_candidate", lines(expected_learned(&oracle), |one| one.proposed.text.expose().clone())),
         ("budget", lines(oracle.budgets.in_force.values(), |one| one.set.name.expose().clone())),
         ("queued_task", expected_tasks(&oracle)),
+        ("delivery", lines(oracle.deliveries.records(), |one| one.explanation.expose().clone())),
+        ("schedule", expected_schedules(&oracle)),
+        ("schedule_occurrence", expected_occurrences(&oracle)),
+        ("schedule_pause", lines(oracle.schedules.pauses(), |_| String::new())),
+        ("incident", expected_incidents(&oracle)),
+        ("healing_mode", lines(&oracle.incidents.modes, |_| String::new())),
         ("budget_account", lines(oracle.budgets.accounts(), |_| String::new())),
         ("auxiliary_use", beside_runs(&oracle.usage)),
         ("compaction", lines(expected_compactions(&oracle), |one| one.made.summary.expose().clone())),
@@ -493,6 +623,40 @@ fn folded(entry: &JournalEventRecord) -> FoldedEntry<'_> {
         run: entry.run,
         event: &entry.event,
     }
+}
+
+/// A message whose attempt has no end, and one that was given up; no random entry names them.
+fn messages_of_the_outbox() -> Vec<NewEntry> {
+    let (begun, given_up) = (DeliveryKey([0xEE; 16]), DeliveryKey([0xEF; 16]));
+    let planned = |key| {
+        DeliveryEvent::Planned(DeliveryPlanned {
+            key,
+            target_kind: DeliveryTargetKind::Command,
+            target: "command".into(),
+            body_bytes: 2,
+            body: "{}".into(),
+        })
+    };
+    let ended = DeliveryAttemptEnded {
+        key: given_up,
+        attempt: 1,
+        end: DeliveryEnd::GivenUp,
+        explanation: "the target was removed".into(),
+    };
+    let events = [
+        planned(begun),
+        DeliveryEvent::AttemptBegun { key: begun, attempt: 1 },
+        planned(given_up),
+        DeliveryEvent::AttemptEnded(ended),
+    ];
+    let entry = |event: DeliveryEvent| NewEntry {
+        time: Timestamp(7),
+        principal: samples::principal(0),
+        session: None,
+        run: None,
+        event: event.into(),
+    };
+    events.map(entry).into()
 }
 
 /// Folds every family as it should be.
@@ -635,6 +799,7 @@ fn named_again(entropy: &FixedEntropy, seq: Seq, step: u64) -> Vec<NewEntry> {
     ];
     let events = events.into_iter().chain(compacted_again(seq, step, below(40)));
     let events = events.chain(reserved_again(step, below(2)));
+    let events = events.chain(learned_again(step, [below(3), below(3), below(3)]));
     let entry = |event| {
         let time = Timestamp(5_000_000 + i64::try_from(below(1_000)).unwrap());
         let removes = matches!(
@@ -645,6 +810,7 @@ fn named_again(entropy: &FixedEntropy, seq: Seq, step: u64) -> Vec<NewEntry> {
                     | SessionEvent::CompactionReverted(_)
             ) | JournalEvent::Policy(PolicyEvent::ProjectRulesWithdrawn(_))
                 | JournalEvent::Memory(_)
+                | JournalEvent::Learning(_)
         );
         let principal = samples::principal(if removes { below(2) } else { 0 }.into());
         NewEntry { time, principal, session: None, run: None, event }
@@ -682,7 +848,7 @@ fn reserved_again(step: u64, before: u64) -> [JournalEvent; 2] {
     [event(AccountEvent::Reserved { request }), event(AccountEvent::Released { id: id(step + 3 - before) })]
 }
 
-const EVENTS_PER_STEP: u64 = 19;
+const EVENTS_PER_STEP: u64 = 21;
 
 /// The sessions of the compactions that are named again.
 fn compacted_session(step: u64) -> SessionRef {
@@ -727,6 +893,59 @@ fn dropped_task() -> Vec<NewEntry> {
         event: event.into(),
     };
     events.map(entry).into()
+}
+
+/// Two tasks that wait, the later one before the other.
+fn urgent_task() -> Vec<NewEntry> {
+    let enqueued = |number: u128, due: i64| {
+        TaskEvent::Enqueued(TaskEnqueued {
+            task: QueuedTaskId::from_parts(13, number),
+            kind: TaskKind::JournalCare,
+            key: None,
+            due: Timestamp(due),
+            payload_bytes: 0,
+            payload: Redacted::default(),
+        })
+    };
+    let urgent = TaskEvent::RunNowRequested { task: QueuedTaskId::from_parts(13, 83) };
+    let entry = |event: TaskEvent| NewEntry {
+        time: Timestamp(6_000_000),
+        principal: samples::principal(0),
+        session: None,
+        run: None,
+        event: event.into(),
+    };
+    [enqueued(82, i64::MAX - 1), enqueued(83, i64::MAX), urgent].map(entry).into()
+}
+
+/// An agent whose profile was saved again after it was archived.
+fn agent_saved_after_its_archive() -> Vec<NewEntry> {
+    let mut entries = agent_archived_twice();
+    let agent = AgentId::from_bytes([81; 16]);
+    entries.truncate(2);
+    for entry in &mut entries {
+        if let JournalEvent::Agent(AgentEvent::Saved { agent: of, .. } | AgentEvent::Archived { agent: of }) =
+            &mut entry.event
+        {
+            *of = agent;
+        }
+    }
+    entries.extend(entries.first().cloned());
+    entries
+}
+
+/// A schedule that was removed.
+fn removed_schedule() -> Vec<NewEntry> {
+    let saved = palyra_testkit::journal_suite::schedules::saved(SCHEDULES.into(), 60);
+    let removed = ScheduleEvent::Removed { schedule: saved.schedule, at: Timestamp(90) };
+    let entry = |event: ScheduleEvent| NewEntry {
+        time: Timestamp(6_000_000),
+        principal: samples::principal(0),
+        session: None,
+        run: None,
+        event: event.into(),
+    };
+    vec![entry(ScheduleEvent::Created(saved)), entry(removed)]
 }
 
 /// An agent that was archived at two times.
@@ -774,6 +993,35 @@ fn changed_budget() -> Vec<NewEntry> {
     [set(80, 10), set(80, 20), set(81, 10), removed, used].map(entry).into()
 }
 
+/// A candidate that a newer one supersedes, and that nothing changes afterwards.
+fn superseded_candidate() -> Vec<NewEntry> {
+    let [older, newer] = [80, 81].map(|number| CandidateId::from_parts(13, number));
+    let proposed = |candidate, supersedes| {
+        LearningEvent::Proposed(Box::new(CandidateProposed {
+            candidate,
+            kind: CandidateKind::Preference,
+            confidence_bps: 9_500,
+            state: CandidateState::Applied,
+            held_back: None,
+            author: CandidateAuthor::Rules,
+            evidence: Vec::new(),
+            taints: Taints::NONE,
+            via: Surface::LocalSocket,
+            memory: None,
+            supersedes,
+            text: "answers in Czech".into(),
+        }))
+    };
+    let entry = |event: LearningEvent| NewEntry {
+        time: Timestamp(6_000_000),
+        principal: samples::principal(0),
+        session: None,
+        run: None,
+        event: event.into(),
+    };
+    [proposed(older, None), proposed(newer, Some(older))].map(entry).into()
+}
+
 /// A person with another role who is disabled and then named again, and a token of one scope.
 fn changed_person() -> Vec<NewEntry> {
     let principal = samples::principal(80);
@@ -811,6 +1059,7 @@ fn undo(step: u64) -> UndoId {
 async fn random_log() -> (Vec<JournalEventRecord>, Answers) {
     let folder = Folder::new();
     let (mut random, entropy) = (RandomAppends::new(7), FixedEntropy::new(7));
+    let mut random_schedules = RandomAppends::new(11);
     let mut journal: JournalStore = folder.open();
     for _ in 0..900 {
         journal.append(random.next_append()).await.unwrap();
@@ -824,14 +1073,21 @@ async fn random_log() -> (Vec<JournalEventRecord>, Answers) {
     for _ in 0..40 {
         journal.append(samples::append(random.budget_entries(4))).await.unwrap();
         journal.append(samples::append(random.task_entries(8))).await.unwrap();
+        journal.append(samples::append(random_schedules.schedule_entries(8))).await.unwrap();
+        journal.append(samples::append(random.incident_entries(8))).await.unwrap();
     }
     for step in 0..90 {
         journal.append(samples::append(busy_run(&entropy, step))).await.unwrap();
     }
     journal.append(samples::append(changed_person())).await.unwrap();
     journal.append(samples::append(changed_budget())).await.unwrap();
+    journal.append(samples::append(superseded_candidate())).await.unwrap();
     journal.append(samples::append(restored_session())).await.unwrap();
     journal.append(samples::append(dropped_task())).await.unwrap();
+    journal.append(samples::append(urgent_task())).await.unwrap();
+    journal.append(samples::append(messages_of_the_outbox())).await.unwrap();
+    journal.append(samples::append(removed_schedule())).await.unwrap();
+    journal.append(samples::append(agent_saved_after_its_archive())).await.unwrap();
     journal.append(samples::append(agent_archived_twice())).await.unwrap();
     let mut ranges = Vec::new();
     for first in (2..journal.status().entries).step_by(7) {
@@ -1104,6 +1360,26 @@ fn faults_of_memory() -> Vec<Fault> {
     ]
 }
 
+fn faults_of_learning() -> Vec<Fault> {
+    vec![
+        fault!(LearningCandidateFamily, "a review changes nothing", |rows, entry| match entry.event {
+            JournalEvent::Learning(LearningEvent::Changed(_)) => Ok(()),
+            _ => LearningCandidateFamily::fold(rows, entry),
+        }),
+        fault!(LearningCandidateFamily, "a candidate belongs to another person", |rows, entry| {
+            LearningCandidateFamily::fold(rows, &FoldedEntry { principal: samples::principal(8), ..*entry })
+        }),
+        fault!(LearningCandidateFamily, "no candidate is superseded", |rows, entry| match entry.event {
+            JournalEvent::Learning(LearningEvent::Proposed(proposed)) => {
+                let proposed = CandidateProposed { supersedes: None, ..(**proposed).clone() };
+                let event = LearningEvent::Proposed(Box::new(proposed)).into();
+                LearningCandidateFamily::fold(rows, &FoldedEntry { event: &event, ..*entry })
+            }
+            _ => LearningCandidateFamily::fold(rows, entry),
+        }),
+    ]
+}
+
 fn faults_of_tasks() -> Vec<Fault> {
     vec![
         fault!(QueuedTaskFamily, "an attempt that ended goes on", |rows, entry| match entry.event {
@@ -1121,6 +1397,58 @@ fn faults_of_tasks() -> Vec<Fault> {
         fault!(QueuedTaskFamily, "a cancel is not heard", |rows, entry| match entry.event {
             JournalEvent::Task(TaskEvent::CancelRequested { .. }) => Ok(()),
             _ => QueuedTaskFamily::fold(rows, entry),
+        }),
+    ]
+}
+
+fn faults_of_schedules() -> Vec<Fault> {
+    vec![
+        fault!(ScheduleFamily, "a removed schedule stays", |rows, entry| match entry.event {
+            JournalEvent::Schedule(ScheduleEvent::Removed { .. }) => Ok(()),
+            _ => ScheduleFamily::fold(rows, entry),
+        }),
+        fault!(ScheduleFamily, "an edit changes nothing", |rows, entry| match entry.event {
+            JournalEvent::Schedule(ScheduleEvent::Edited(_)) => Ok(()),
+            _ => ScheduleFamily::fold(rows, entry),
+        }),
+        fault!(ScheduleOccurrenceFamily, "an occurrence never ends", |rows, entry| match entry.event {
+            JournalEvent::Schedule(ScheduleEvent::OccurrenceFinished(_)) => Ok(()),
+            _ => ScheduleOccurrenceFamily::fold(rows, entry),
+        }),
+        fault!(DeliveryFamily, "an attempt is not recorded", |rows, entry| match entry.event {
+            JournalEvent::Delivery(DeliveryEvent::AttemptBegun { .. }) => Ok(()),
+            _ => DeliveryFamily::fold(rows, entry),
+        }),
+        fault!(DeliveryFamily, "a message that was given up stays open", |rows, entry| match entry.event {
+            JournalEvent::Delivery(DeliveryEvent::AttemptEnded(ended))
+                if ended.end == DeliveryEnd::GivenUp =>
+            {
+                Ok(())
+            }
+            _ => DeliveryFamily::fold(rows, entry),
+        }),
+        fault!(SchedulePauseFamily, "a pause has no end", |rows, entry| match entry.event {
+            JournalEvent::Schedule(ScheduleEvent::ManyResumed { .. }) => Ok(()),
+            _ => SchedulePauseFamily::fold(rows, entry),
+        }),
+    ]
+}
+
+fn faults_of_incidents() -> Vec<Fault> {
+    vec![
+        fault!(IncidentFamily, "a remedy that ended is at work", |rows, entry| match entry.event {
+            JournalEvent::Incident(IncidentEvent::RemedyEnded { .. }) => Ok(()),
+            _ => IncidentFamily::fold(rows, entry),
+        }),
+        fault!(IncidentFamily, "a resolved incident is open", |rows, entry| match entry.event {
+            JournalEvent::Incident(IncidentEvent::Resolved { .. }) => Ok(()),
+            _ => IncidentFamily::fold(rows, entry),
+        }),
+        fault!(HealingModeFamily, "the mode of the configuration does not return", |rows, entry| {
+            match entry.event {
+                JournalEvent::Incident(IncidentEvent::ModeSet { mode: None, .. }) => Ok(()),
+                _ => HealingModeFamily::fold(rows, entry),
+            }
         }),
     ]
 }
@@ -1274,8 +1602,11 @@ async fn oracle_memory_and_sqlite_agree_and_every_seeded_fault_is_found() {
         faults_of_the_rest(),
         faults_of_epochs(),
         faults_of_memory(),
+        faults_of_learning(),
         faults_of_budgets(),
         faults_of_tasks(),
+        faults_of_schedules(),
+        faults_of_incidents(),
         faults_of_compactions(),
         faults_of_calls(),
     ];

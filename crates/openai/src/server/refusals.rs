@@ -9,6 +9,7 @@ use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::Response;
 use palyra_api::ApiError;
 use palyra_runtime::RequestError;
+use palyra_runtime::tape::TapeError;
 use palyra_types::ErrorCode;
 
 use crate::error_reply::{ErrorReply, RetryAdvice};
@@ -18,6 +19,12 @@ const UNKNOWN_PAUSE: std::time::Duration = std::time::Duration::from_secs(2);
 
 impl From<RequestError> for ErrorReply {
     fn from(error: RequestError) -> Self {
+        Self::from(&ApiError::from(error))
+    }
+}
+
+impl From<TapeError> for ErrorReply {
+    fn from(error: TapeError) -> Self {
         Self::from(&ApiError::from(error))
     }
 }

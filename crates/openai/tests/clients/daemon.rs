@@ -167,6 +167,8 @@ fn ports(
         families: journal.clone(),
         maintain: journal.clone(),
         proofs: journal.clone(),
+        backups: Arc::new(palyra_ports::NoBackups),
+        notify: Arc::new(palyra_ports::NoTargets),
         erasures: journal.clone(),
         tools: Arc::new(tools.clone()),
         restore: Arc::new(NothingToRestore),

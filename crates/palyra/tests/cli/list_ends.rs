@@ -60,13 +60,13 @@ fn runs_are_listed_since_a_time() {
     let home = Home::new();
     home.palyra(&["run", "hello moon"]).expect(0);
     let since = |time: &str, code: i32| home.palyra(&["runs", "list", "--since", time]).expect(code);
-    for time in ["1h", "2026-01-01", "2026-01-01T00:00:00Z"] {
+    for time in ["1h", "yesterday", "2026-01-01", "2026-01-01T00:00:00Z"] {
         assert!(since(time, 0).out.contains("hello moon"), "{time}");
     }
     let none = since("2099-01-01", 0);
     assert!(none.out.is_empty() && none.err.contains("no run was begun since then"), "{}", none.err);
-    let wrong = since("yesterday", 2);
-    assert!(wrong.err.contains("such as 30m, 12h or 7d"), "{}", wrong.err);
+    let wrong = since("tomorrow", 2);
+    assert!(wrong.err.contains("today, yesterday, a span until now such as 30m, 12h or 7d"), "{}", wrong.err);
 }
 
 #[test]

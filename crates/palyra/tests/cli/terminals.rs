@@ -50,7 +50,7 @@ fn tables_and_help_fit_a_narrow_terminal() {
     let home = home("xterm");
     let long = "please tell me, at some length, what you can do for somebody like me";
     home.palyra(&["run", long]).expect(0);
-    for arguments in [&["runs", "list"][..], &["journal", "show"], &["run", "--help"]] {
+    for arguments in [&["runs", "list"][..], &["journal", "show"], &["admin", "tasks"], &["run", "--help"]] {
         let mut pty = Pty::spawn(&home.command(arguments), 44);
         assert_eq!(pty.ended(), 0);
         let widest = pty.text().lines().map(|line| line.chars().count()).max();

@@ -169,4 +169,11 @@ fn a_terminal_shows_bars_that_fit_and_the_cost_at_the_end_of_a_run() {
             assert_eq!(bars.count(), 1, "{by} {columns}: {text}");
         }
     }
+    // A turn of a chat ends with the same lines.
+    let mut pty = Pty::spawn(&home.command(&["chat"]), 80);
+    pty.expect("> ");
+    pty.type_in("hello\r");
+    pty.expect("tokens in");
+    pty.expect("cost 0.");
+    assert_eq!(pty.ended_after("\u{4}"), 0);
 }

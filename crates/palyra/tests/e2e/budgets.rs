@@ -63,9 +63,17 @@ fn a_run_that_waits_for_a_budget_is_shown_and_goes_on_when_a_person_lets_it_also
     let run = home.palyra(&["runs", "show", &killed, "--json"]).expect(0).json().remove(0);
     assert_eq!(run["waiting_for"], "budget", "{run:#}");
     assert_eq!(model.asked().len(), 2, "a start asks no model for it");
-    budget(&home, &["go-on", &killed]);
+    let goes_on = home.palyra(&["budget", "go-on", &killed]).expect(0);
+    assert!(
+        goes_on.err.contains("the limit of `calls` is raised by 1 request for it, with no end"),
+        "{goes_on:?}"
+    );
     answered(&home, &killed);
+    let listed = home.palyra(&["budget", "list"]).expect(0);
+    assert!(listed.out.contains("3 requests (+2)"), "{}", listed.out);
+    assert!(listed.err.contains("(+N) is the part of a limit that `palyra budget go-on`"), "{}", listed.err);
     let spent = account(&home);
+    assert_eq!(spent["topped_up"]["requests"], json!(2), "{spent:#}");
     assert_eq!((&spent["spent"]["requests"], &spent["reserved"]), (&json!(3), &json!({})), "{spent:#}");
 
     // A change wakes it as well.

@@ -70,6 +70,12 @@ fn a_model_of_the_environment_that_is_not_configured_names_the_same_mend() {
     // The control: another provider is no matter of the environment.
     let other = ask(&home, &server, &["run", "--model", "nowhere/m", "hi"]).expect(1);
     assert!(other.err.contains("error[PLY-3012]") && !other.err.contains(HINT), "{}", other.err);
+    // What lists the models is said once, by the mend.
+    for words in [["model", "test", "nowhere/m"], ["chat", "--model", "nowhere/m"]] {
+        let refused = ask(&home, &server, &words).expect(1);
+        assert_eq!(refused.err.matches("palyra model list").count(), 1, "{}", refused.err);
+    }
+    assert_eq!(other.err.matches("palyra model list").count(), 1, "{}", other.err);
 }
 
 #[test]

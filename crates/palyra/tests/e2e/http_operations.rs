@@ -20,11 +20,12 @@ use crate::http_api::{HttpRequest, get, port};
 use crate::openai_server::{home_with, runtime, serve};
 
 /// What nobody does over a network: it is the socket's, or a person's with a session of their own.
-const NEVER_BY_TOKEN: [&str; 8] = [
+const NEVER_BY_TOKEN: [&str; 9] = [
     "POST /api/v1/approvals/{approval_id}/resolve",
     "POST /api/v1/confirmations",
     "POST /api/v1/console/links",
     "POST /api/v1/console/sign-out",
+    "POST /api/v1/journal/backup",
     "POST /api/v1/journal/erase",
     "POST /api/v1/journal/scrub",
     "POST /api/v1/project-rules",
@@ -312,8 +313,49 @@ impl Operations {
     }
 
     fn queued_tasks(&mut self) {
+        let incidents = self.plain("GET /api/v1/incidents", &Value::Null);
+        assert!(incidents["domains"].as_array().is_some_and(|domains| domains.len() == 10), "{incidents}");
+        self.plain("POST /api/v1/healing-mode", &json!({ "domain": "runs", "mode": "observe_only" }));
         let task = self.task_at_work();
         self.of("POST /api/v1/queued-tasks/{task_id}/change", &task, &json!({ "change": "cancel" }));
+    }
+
+    /// Calls an operation about a thing that does not exist, where making one takes longer than a test may.
+    #[track_caller]
+    fn missing(&mut self, template: &str, code: &str, body: &Value) {
+        let (before, rest) = template.split_once('{').unwrap();
+        let (_, after) = rest.split_once('}').unwrap();
+        let line = format!("{before}01ARZ3NDEKTSV4RRFFQ69G5FAV{after}");
+        let body = if template.starts_with("GET") { String::new() } else { body.to_string() };
+        let (status, answer) = HttpRequest { body, ..get(&line, &self.token) }.answer(self.port);
+        assert!((400..=404).contains(&status) && answer.contains(code), "{line}: {status} {answer}");
+        self.reached.insert(template.to_owned());
+    }
+
+    fn incidents_and_learning(&mut self) {
+        self.missing("GET /api/v1/incidents/{incident_id}", "PLY-1131", &Value::Null);
+        self.plain("GET /api/v1/learning-candidates", &Value::Null);
+        let one = "/api/v1/learning-candidates/{candidate_id}";
+        self.missing(&format!("GET {one}"), "no such candidate", &Value::Null);
+        self.missing(&format!("POST {one}/review"), "no such candidate", &json!({ "review": "accept" }));
+    }
+
+    fn schedules(&mut self) {
+        let draft =
+            json!({ "draft": { "cron": "0 8 * * *", "reminder": "tea", "time_zone": "Europe/Prague" } });
+        let preview = self.plain("POST /api/v1/schedules/preview", &draft);
+        assert!(preview["next"].as_array().is_some_and(|next| next.len() == 5), "{preview}");
+        let made = self.plain("POST /api/v1/schedules", &draft);
+        let id = made["schedule_id"].as_str().unwrap().to_owned();
+        self.plain("GET /api/v1/schedules", &Value::Null);
+        let one = "/api/v1/schedules/{schedule_id}";
+        self.of(&format!("GET {one}"), &id, &Value::Null);
+        self.of(&format!("POST {one}/edit"), &id, &draft);
+        let named = json!({ "schedule_id": id });
+        self.plain("POST /api/v1/schedules/pause", &named);
+        self.plain("POST /api/v1/schedules/resume", &named);
+        self.of(&format!("POST {one}/run-now"), &id, &json!({}));
+        self.of(&format!("POST {one}/remove"), &id, &json!({}));
     }
 
     fn agents(&mut self) {
@@ -422,6 +464,8 @@ fn every_operation_is_reached_and_what_no_token_may_is_refused() {
     operations.budgets();
     operations.compactions();
     operations.queued_tasks();
+    operations.incidents_and_learning();
+    operations.schedules();
     operations.tools_and_policy();
     operations.journal(&run);
     operations.rest();
@@ -554,6 +598,7 @@ impl Operations {
         let task = json!({ "task_id": self.task_at_work() });
         json!({
             "POST /api/v1/queued-tasks/{task_id}/change": { "path": task, "body": { "change": "cancel" } },
+            "POST /api/v1/healing-mode": { "body": { "domain": "runs", "mode": "auto" } },
         })
     }
 

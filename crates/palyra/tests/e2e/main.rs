@@ -37,6 +37,7 @@ mod tcp;
 mod http_api;
 mod http_operations;
 mod one_daemon;
+mod backups;
 mod bad_configuration;
 mod damaged_journal;
 mod default_model;

@@ -142,6 +142,9 @@ fn faults_of_the_state_directory_are_found_and_mended() {
     set_mode(&key, 0o644);
     follow(&home, &finds(&home, "private_files", "others may read keys/", "chmod 600"));
     clear(&home, "private_files");
+    set_mode(&state.join("journal.db"), 0o640);
+    follow(&home, &finds(&home, "private_files", "others may read journal.db", "chmod 600"));
+    clear(&home, "private_files");
 
     set_mode(&state.join("log"), 0o500);
     follow(&home, &finds(&home, "log", "cannot be written", "chmod u+w"));
@@ -347,6 +350,15 @@ fn faults_of_models_are_found_and_mended() {
     finds(&home, "models", "box: PLY-3001", "correct the key that `providers.box.key` names");
     in_force("");
     clear(&home, "models");
+
+    let key = home.work().join("box key");
+    fs::write(&key, "sesame").unwrap();
+    set_mode(&key, 0o644);
+    in_force(&format!("{}key = \"file:{}\"\n", provider(&server.base_url()), key.display()));
+    let mend = finds(&home, "key_files", "of `providers.box.key` has the mode 644", "chmod 600");
+    follow(&home, &mend);
+    clear(&home, "key_files");
+    in_force("");
 
     let home = home.with("OPENAI_BASE_URL", "http://127.0.0.1:1/v1");
     let mend = finds(&home, "model_selection", "the daemon uses another model", "palyra admin stop");

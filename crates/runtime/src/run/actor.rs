@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use palyra_admin::budgets::{BudgetMode, BudgetStep, RunBudget};
+use palyra_admin::healing::RunMarker;
 use palyra_background::LoopTimer;
 use palyra_context::session_history::PriorContext;
 use palyra_governance::AnswerProgress;
@@ -148,6 +149,8 @@ pub(super) struct RunActor {
     /// Stops them also when nobody is left to hear of them.
     _stop_when_dropped: DropGuard,
     time_limit: TimeLimit,
+    /// How far it is, for self-healing.
+    marker: RunMarker,
     /// Whether a step of this run was refused as not valid.
     broken: bool,
 }
@@ -184,7 +187,9 @@ impl RunActor {
         state: AgentRunLoopState,
     ) -> Self {
         let stop = CancellationToken::new();
+        let marker = run_context.hub.board.begin(state.machine.run());
         Self {
+            marker,
             run_context,
             session,
             earlier,
@@ -379,6 +384,7 @@ impl RunActor {
     }
 
     fn on_model_event(&mut self, news: Option<ModelStreamEvent>) {
+        self.marker.received();
         let now = self.run_context.ports.clock.boot();
         if let Some(ModelStreamEvent::Compacted(read, summary)) = news {
             self.earlier.read_summary(read, Some(summary));
@@ -407,6 +413,7 @@ impl RunActor {
             StreamProgress::Open => {}
             StreamProgress::Over => self.model = None,
         }
+        self.mark_effects();
     }
 
     /// Decides what is held, records it in one commit, and performs what follows.
@@ -552,6 +559,7 @@ impl RunActor {
         self.printing.retain(|effect| machine.shows_output(effect));
         let pausing = machine.pausing_after();
         self.pause = self.pause.filter(|pause| pausing == Some(pause.attempt));
+        self.mark_effects();
         let mut request = draft.request;
         for effect in draft.effects {
             match effect {
@@ -570,6 +578,7 @@ impl RunActor {
                     self.model = Some(LiveAnswer::new(call, &self.run_context));
                 }
                 Effect::RetryAt { attempt, at } if pausing == Some(attempt) => {
+                    self.marker.begin_effect(at.since(draft.now));
                     let until = self.run_context.ports.clock.boot().after(at.since(draft.now));
                     self.pause = Some(RetryPause { attempt, until });
                 }
@@ -583,6 +592,7 @@ impl RunActor {
                 }
                 Effect::Execute(grant) if machine.is_tool_running(grant.effect()) => {
                     self.tools.insert(grant.effect());
+                    self.marker.begin_effect(grant.deadline());
                     let (run_context, mailbox) = (Arc::clone(&self.run_context), self.own_mailbox.clone());
                     let output = self.printing.begin(grant.effect(), &run_context.ports.redactor);
                     let (stop, salt) = (self.stop.clone(), self.salt());
@@ -599,7 +609,13 @@ impl RunActor {
                 | Effect::AbortTools => {}
             }
         }
+        self.mark_effects();
         self.set_time_limit(draft.now);
+    }
+
+    /// Shows self-healing what the run is at.
+    fn mark_effects(&self) {
+        self.marker.show(self.model.iter().count(), self.tools.len() + self.pause.iter().count());
     }
 
     fn set_time_limit(&mut self, now: palyra_types::Timestamp) {

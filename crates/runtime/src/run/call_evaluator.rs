@@ -15,7 +15,9 @@ use palyra_ports::RedactionFindings;
 use palyra_ports::redactor::PLACEHOLDER_BEGINS;
 use palyra_run_core::tool_calls::{CallState, ToolCallState};
 use palyra_run_core::{JudgedCall, RunStateMachine};
-use palyra_types::approval::{ApproverPresence, ArgumentRule, StoredGrantRecord, StoredGrantRequest};
+use palyra_types::approval::{
+    ApproverPresence, ArgumentRule, GrantScope, StoredGrantRecord, StoredGrantRequest,
+};
 use palyra_types::event::{ContentDigest, DecidedBy, RunStarted};
 use palyra_types::model::{RawToolProposal, ToolProposal};
 use palyra_types::run::Surface;
@@ -38,6 +40,8 @@ pub(super) struct CallEvaluator<'a> {
     context: CallContext,
     /// What the run had read when the model made its open calls.
     taints_of_open_calls: Taints,
+    /// Whether stored grants of the principal may cover its calls, if it is the run of a schedule.
+    occurrence_uses_grants: bool,
     /// The skills at work in the run, as they stand now.
     skills: Vec<ActiveSkill>,
     /// Approvals of the run that wait, and those that this judge adds.
@@ -80,6 +84,7 @@ impl<'a> CallEvaluator<'a> {
         };
         let open = machine.pending_approvals().count();
         let workspace = started.map(|started| started.workspace_root.clone());
+        let run_key = started.and_then(|started| started.idempotency);
         let skills = run_context.views.skills.active(started.map_or(&[][..], |started| &started.skills));
         Self {
             run_context,
@@ -87,6 +92,7 @@ impl<'a> CallEvaluator<'a> {
             workspace,
             context,
             taints_of_open_calls: machine.taints_of_open_calls().with(inherited),
+            occurrence_uses_grants: run_context.views.occurrences.allows_grants(run_key),
             skills,
             open,
             counted: BTreeSet::new(),
@@ -160,7 +166,7 @@ impl<'a> CallEvaluator<'a> {
 
     /// Returns the grants that may cover an open call: the one that it runs by was counted for it already.
     fn grants_for(&self, call: &ToolCallState) -> Vec<StoredGrantRecord> {
-        let mut grants = self.run_context.views.grants.of(self.context.principal, &call.tool);
+        let mut grants = self.standing_grants(&call.tool);
         let own = match call.terms.decided_by {
             DecidedBy::Grant(grant) => Some(grant),
             DecidedBy::Policy | DecidedBy::Budget | DecidedBy::Approval(_) => None,
@@ -176,6 +182,19 @@ impl<'a> CallEvaluator<'a> {
         grants
     }
 
+    /// Returns the grants of the principal for a tool. Runs of a schedule have none of their session: a person who approved
+    /// one of them did not approve those that follow. They have none at all where the words of others may have made the
+    /// schedule.
+    fn standing_grants(&self, tool: &ToolName) -> Vec<StoredGrantRecord> {
+        let mut grants = self.run_context.views.grants.of(self.context.principal, tool);
+        if self.context.surface == Surface::Schedule {
+            let is_of_session =
+                |record: &StoredGrantRecord| matches!(record.stored.scope, GrantScope::Session(_));
+            grants.retain(|record| self.occurrence_uses_grants && !is_of_session(record));
+        }
+        grants
+    }
+
     /// Judges one call as it stands now.
     pub(super) fn decide(
         &mut self,
@@ -183,7 +202,7 @@ impl<'a> CallEvaluator<'a> {
         arguments: &Redacted<String>,
         findings: RedactionFindings,
     ) -> ToolDecision {
-        let mut grants = self.run_context.views.grants.of(self.context.principal, tool);
+        let mut grants = self.standing_grants(tool);
         grants.retain(|record| !self.counted.contains(&record.stored.grant));
         let decision = self.decide_with(tool, arguments, findings, &grants, ProgramsFound::NotLookedAt);
         let used =

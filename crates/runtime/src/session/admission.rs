@@ -8,11 +8,12 @@ use palyra_admin::{AdminError, Caller};
 use palyra_context::references::PreviewedInput;
 use palyra_policy::AnswerSchema;
 use palyra_ports::{AppendError, CheckedText, SecretFound};
+use palyra_tape::TapeFollower;
 use palyra_types::agent::AgentRecord;
 use palyra_types::client_tool::ClientToolOffer;
 use palyra_types::event::RunStarted;
 use palyra_types::model::{ModelRef, ResponseFormat};
-use palyra_types::recall::{RecallSetting, RecallSwitch, RecallSwitches};
+use palyra_types::recall::{RecallSetting, RecallSwitches};
 use palyra_types::run::{InputDelivery, RunLimits};
 use palyra_types::sampling::SamplingOptions;
 use palyra_types::skill::ActivatedSkill;
@@ -33,7 +34,6 @@ use crate::session::repeated::find_repeated;
 use crate::session::request::{ResetMode, SubmitReceipt, SubmitRequest};
 use crate::session::resolve::{self, SessionTarget};
 use crate::session::steering::{NO_ACTIVE_RUN, SteerOutcome, steer};
-use crate::tape::TapeFollower;
 
 const WORKSPACE_PATH: &str = "the path of the workspace";
 /// Races for a key or an idempotency key are settled by the journal; the loser looks again, at most so often.
@@ -275,7 +275,7 @@ impl ValidatedSubmit {
             idempotency: self.prepared.idempotency,
             delivery: request.delivery,
             approvers: request.approvers,
-            taints: Taints::NONE,
+            taints: engine.views.occurrences.of(self.prepared.idempotency).unwrap_or(Taints::NONE),
             skills,
             input: self.prepared.input.clone(),
             workspace_root,
@@ -309,23 +309,13 @@ fn recall_setting(
     RecallSwitches { session: session.recall, channel, agent, configuration }.setting()
 }
 
-/// Adds what is remembered for the person of a run, with the labels of what it was learned from; nothing where an erasure comes
-/// between.
+/// Adds the learned preferences of the person of a run, and what is remembered.
 async fn recall(engine: &Engine, admitted: &mut AdmittedRun) {
     let RunSpec { session, started, .. } = &mut admitted.spec;
-    if started.recall.is_none_or(|setting| setting.switch == RecallSwitch::Off) {
-        return;
-    }
-    let exclusion = &engine.conversations.ports().erasures;
-    let Some(erasures) = exclusion.erasures() else { return };
-    let recalled = engine.views.memories.recalled(*session, started).await;
-    if recalled.is_empty() {
-        return;
-    }
-    let Some(no_erasure) = exclusion.exclude(erasures) else { return };
-    started.taints = recalled.iter().fold(started.taints, |all, item| all.with(item.taints));
-    started.recalled = recalled;
-    admitted.no_erasure = Some(Arc::new(no_erasure));
+    let preferences = engine.config.borrow().learning.is_enabled.into();
+    let memories = &engine.views.memories;
+    let no_erasure = engine.conversations.recall(memories, *session, started, preferences).await;
+    admitted.no_erasure = no_erasure.map(Arc::new);
 }
 
 /// Returns the folder in which a run is to work, if one is named: by the client, an earlier run of its session, or its agent.

@@ -13,6 +13,7 @@ use palyra_journal_core::family::QueryFamilies;
 use palyra_ports::AppendError;
 use palyra_ports::read_records::{RECORD_PAGE_ROWS_MAX, SessionQuery, SessionTexts};
 use palyra_run_core::RunInput;
+use palyra_tape::TapeFollower;
 use palyra_types::access::ActorIdentity;
 use palyra_types::event::{RunEvent, RunStarted, TapeEvent};
 use palyra_types::run::{CancelReason, RunLifecycleState};
@@ -20,6 +21,7 @@ use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
 use palyra_types::{Content, RunId, SessionId, TapeSeq};
 use tokio::sync::{OwnedRwLockReadGuard, oneshot};
 
+use crate::config::GatewayRuntimeConfigSnapshot;
 use crate::engine::Engine;
 use crate::error::RequestError;
 use crate::run::{DeliveryReceipt, InputData};
@@ -34,7 +36,6 @@ use crate::session::request::{
     SubmitReceipt, SubmitRequest,
 };
 use crate::session::{admission, branch, resolve};
-use crate::tape::TapeFollower;
 
 /// Characters of a search, at most.
 const SEARCH_CHARS_MAX: usize = 200;
@@ -256,6 +257,12 @@ impl SessionsHandle {
         let query = SessionQuery { principal: caller.actor.principal, limit, ..query };
         let families = &self.engine.ports.families;
         Ok(families.query(move |rows, _| sessions::records(rows, &query, runs::has_input)).await?)
+    }
+
+    /// Returns the configuration in force.
+    #[must_use]
+    pub fn config(&self) -> Arc<GatewayRuntimeConfigSnapshot> {
+        Arc::clone(&self.engine.config.borrow())
     }
 
     /// Takes no new input from now on; runs stay resumable.

@@ -6,6 +6,7 @@ use palyra_admin::health::{CheckLevel, HealthCheck};
 use palyra_ports::{AppendError, NewEntry, ReadError, ReadOnlyCause};
 use palyra_runtime::RequestError;
 use palyra_runtime::session::AdmissionKind;
+use palyra_runtime::tape::TapeError;
 use palyra_testkit::scripted_tools::LOOK;
 use palyra_testkit::{Gate, Script, ToolScript};
 use palyra_types::event::{JournalEvent, RunEvent, TapeEvent};
@@ -167,7 +168,7 @@ async fn followers_see_what_is_committed_and_are_told_when_no_more_will_come() {
         for follower in [&mut follower, &mut behind, &mut late] {
             for _ in 0..2 {
                 let told = soon("the word that it is over", follower.next()).await;
-                assert!(matches!(&told, Err(RequestError::Append(found)) if *found == error), "{told:?}");
+                assert!(matches!(&told, Err(TapeError::Append(found)) if *found == error), "{told:?}");
             }
         }
         assert_eq!((follower.last(), behind.last()), (TapeSeq(3), TapeSeq(1)));

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use palyra_ports::AppendError;
 use palyra_runtime::RequestError;
-use palyra_runtime::tape::TapeFollowEvent;
+use palyra_runtime::tape::{TapeError, TapeFollowEvent};
 use palyra_testkit::scripted_tools::{LOOK, ToolScript};
 use palyra_testkit::{Gate, Script};
 use palyra_types::TapeSeq;
@@ -101,7 +101,7 @@ async fn followers_see_every_committed_entry_before_they_are_sent_home() {
             Err(error) => break error,
         }
     };
-    assert!(matches!(ended, RequestError::Append(AppendError::Closed)), "{ended:?}");
+    assert!(matches!(ended, TapeError::Append(AppendError::Closed)), "{ended:?}");
     let committed: Vec<_> = rig.tape(run).await.iter().map(|entry| entry.tape_seq).collect();
     assert_eq!(seen, committed);
     assert_eq!(seen[0], TapeSeq(1));

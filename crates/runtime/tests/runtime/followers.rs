@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use palyra_runtime::RequestError;
-use palyra_runtime::tape::TapeFollowEvent;
+use palyra_runtime::tape::{TapeError, TapeFollowEvent};
 use palyra_testkit::scripted_tools::LOOK;
 use palyra_testkit::{Gate, Script};
 use palyra_types::TapeSeq;
@@ -40,7 +39,7 @@ async fn a_finished_tape_can_be_followed_from_every_number_and_ends() {
         assert!(soon("still the end", follower.next()).await.unwrap().is_none());
     }
     let beyond = rig.gateway.tapes.follow(rig.me(), run, TapeSeq(last + 1)).await;
-    assert!(matches!(beyond, Err(RequestError::AttachOutOfRange { last: at }) if at == last));
+    assert!(matches!(beyond, Err(TapeError::AttachOutOfRange { last: at }) if at == last));
 }
 
 #[tokio::test]
@@ -146,7 +145,7 @@ async fn a_read_that_fails_is_told_and_nothing_is_skipped_afterwards() {
     rig.finished(run).await;
     let mut follower = rig.follow(run, 0).await;
     rig.faults.fail_next_read(palyra_ports::ReadError::Busy);
-    assert!(matches!(follower.next().await, Err(RequestError::Read(_))));
+    assert!(matches!(follower.next().await, Err(TapeError::Read(_))));
     assert_eq!(plain(follow_to_end(follower).await), rig.tape(run).await);
 }
 

@@ -17,8 +17,10 @@ mod idempotency;
 mod jobs;
 
 mod bookmarks;
+mod upkeep;
 mod project_rules;
 mod recall;
+mod learning;
 mod past_runs;
 mod compaction;
 mod compaction_long;
@@ -51,6 +53,8 @@ mod who_acted;
 mod approval_races;
 
 mod stored_grants;
+
+mod schedule_tools;
 
 mod judged_again;
 
@@ -96,6 +100,7 @@ mod preparing;
 mod drain;
 
 mod guesses;
+mod healing;
 mod history;
 
 mod erasures;

@@ -7,14 +7,14 @@ use palyra_admin::memories::{MEMORY_ITEMS_MAX, MemoryFilter, NewMemory};
 use palyra_ports::erase_journal::ErasureSubject;
 use palyra_ports::search_memories::{MemoryCall, MemoryDraft, MemoryReach, UseMemories};
 use palyra_runtime::Caller;
-use palyra_types::event::{TapeEvent, ToolEvent};
-use palyra_types::memory::{MemoryAuthor, MemoryRecord, MemoryScope};
+use palyra_types::event::{JournalEvent, TapeEvent, ToolEvent};
+use palyra_types::memory::{ForgetCause, MemoryAuthor, MemoryEvent, MemoryRecord, MemoryScope};
 use palyra_types::proof::ErasureReason;
 use palyra_types::surface::Surface;
 use palyra_types::tool::Taints;
 use palyra_types::{Content, EffectId, ErrorCode, MemoryId};
 
-use crate::rig::{Rig, SECRET, entries_of, soon};
+use crate::rig::{Parts, Rig, SECRET, entries_of, settle, soon};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -149,19 +149,44 @@ async fn what_does_not_fit_is_refused_and_nothing_is_recorded() {
 }
 
 #[tokio::test]
-async fn an_item_that_ends_is_used_until_then_and_its_end_is_recorded_later() {
+async fn an_item_that_ends_is_used_until_then_and_its_end_is_recorded() {
     let rig = Rig::start().await;
     let handle = &rig.gateway.admin.memories;
     handle.save(rig.me(), NewMemory { lifetime: Some(DAY), ..item("parking level 2") }).await.unwrap();
     rig.clock.advance(DAY - Duration::from_secs(1));
     assert_eq!(listed(&rig, rig.me()).await, ["parking level 2"]);
+    settle().await;
+    let before = entries_of(&rig.memory).await.len();
     rig.clock.advance(Duration::from_secs(1));
     assert_eq!((listed(&rig, rig.me()).await, found(&rig, rig.me(), "parking").await), (vec![], vec![]));
-    let before = entries_of(&rig.memory).await.len();
+    settle().await;
+    assert_eq!(entries_of(&rig.memory).await.len(), before + 1, "its end");
     save(&rig, rig.me(), "parking level 3").await;
-    assert_eq!(entries_of(&rig.memory).await.len(), before + 2, "the item, and the end of the older one");
-    save(&rig, rig.me(), "parking level 4").await;
-    assert_eq!(entries_of(&rig.memory).await.len(), before + 3);
+    assert_eq!(entries_of(&rig.memory).await.len(), before + 2);
+    assert_eq!(rig.clock.next_deadline(), None, "nothing wakes the daemon");
+}
+
+#[tokio::test]
+async fn ends_that_come_while_the_daemon_is_away_are_recorded_by_the_next_start() {
+    let rig = Rig::start().await;
+    let handle = &rig.gateway.admin.memories;
+    for number in 0..70 {
+        let text = format!("parking level {number}");
+        handle.save(rig.me(), NewMemory { lifetime: Some(DAY), ..item(&text) }).await.unwrap();
+    }
+    handle.save(rig.me(), NewMemory { lifetime: Some(DAY * 9), ..item("holiday") }).await.unwrap();
+    let (memory, clock) = (rig.memory.restarted(), rig.clock.clone());
+    clock.advance(DAY * 2);
+    let before = entries_of(&memory).await.len();
+    let rig = Parts { memory, clock, seed: 1_000_003, ..Parts::new() }.start().await;
+    settle().await;
+    let entries = entries_of(&rig.memory).await;
+    let ended = entries[before..].iter().filter(|entry| {
+        matches!(&entry.event, JournalEvent::Memory(MemoryEvent::Forgotten { cause: ForgetCause::Ended, .. }))
+    });
+    assert_eq!(ended.count(), 70);
+    assert_eq!(listed(&rig, rig.me()).await, ["holiday"]);
+    assert!(rig.clock.next_deadline().is_some(), "the next end is waited for");
 }
 
 #[tokio::test]

@@ -221,6 +221,8 @@ impl Parts {
             families: Arc::new(faults.clone()),
             maintain: Arc::new(memory.clone()),
             proofs: Arc::new(memory.clone()),
+            backups: Arc::new(palyra_ports::NoBackups),
+            notify: Arc::new(palyra_ports::NoTargets),
             erasures: Arc::new(memory.clone()),
             tools: equipment.unwrap_or_else(|| Arc::new(tools.clone())),
             restore: Arc::new(restore.clone()),

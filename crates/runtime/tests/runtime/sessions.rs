@@ -87,8 +87,8 @@ async fn a_stranger_s_run_behaves_exactly_like_an_unknown_one() {
         gateway.runs.get(stranger, run).await.err(),
         gateway.runs.cancel(stranger, run).await.err(),
         gateway.runs.send_input(stranger, run, InputRequest::text("x".into())).await.err(),
-        gateway.tapes.follow(stranger, run, TapeSeq(0)).await.err(),
-        gateway.tapes.page(stranger, run, TapeSeq(0), 10).await.err(),
+        gateway.tapes.follow(stranger, run, TapeSeq(0)).await.err().map(RequestError::from),
+        gateway.tapes.page(stranger, run, TapeSeq(0), 10).await.err().map(RequestError::from),
     ];
     for error in refused {
         assert!(matches!(error, Some(RequestError::RunNotFound)), "{error:?}");

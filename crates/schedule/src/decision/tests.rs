@@ -105,7 +105,7 @@ fn five_failures_in_a_row_pause_the_schedule() {
     assert_eq!(outcomes.len(), 9, "eight ends and a pause: {outcomes:?}");
     assert_eq!(outcomes.last().map(String::as_str), Some("paused Failures"));
     assert_eq!((state.paused(), state.next_wake()), (Some(PauseCause::Failures), None));
-    state.evolve(&ScheduleEvent::Resumed { at: at("2027-01-20T09:00Z") });
+    state.evolve(&ScheduleChange::Resumed { at: at("2027-01-20T09:00Z") });
     assert_eq!(state.failures(), 0);
     assert_eq!(
         state.next_wake().map(show).as_deref(),
@@ -178,7 +178,7 @@ fn a_random_delay_moves_the_start_but_not_the_name_of_an_occurrence() {
     with_delay.jitter_seconds = 3_000;
     let mut state = created(cron("0 8 * * *", "UTC"), with_delay, at("2027-01-01T00:00Z"));
     let planned = at("2027-01-01T08:00Z");
-    let due = with_delay.due_at(ScheduleId::from_parts(1, crate::fixture::SCHEDULE), planned);
+    let due = due_at(&with_delay, ScheduleId::from_parts(1, crate::fixture::SCHEDULE), planned);
     assert!(due > planned && state.next_wake() == Some(due));
     assert!(state.decide(Timestamp(due.0 - 1), Ok(())).events.is_empty());
     assert_eq!(step(&mut state, due).effects, [ScheduleEffect::Start { planned }]);
@@ -210,10 +210,10 @@ fn at_odd_hour(time: Timestamp) -> bool {
 
 /// Two days of an hourly schedule with a long down time and runs that overlap; a crash cuts the journal
 /// after so many events, and the daemon goes on from there.
-fn journal_with_crash(rules: ScheduleRules, crash_after: usize) -> Vec<ScheduleEvent> {
+fn journal_with_crash(rules: ScheduleRules, crash_after: usize) -> Vec<ScheduleChange> {
     let first = created(cron("0 * * * *", "Europe/Prague"), rules, at("2027-10-30T20:30Z"));
     let mut state = first.clone();
-    let mut journal: Vec<ScheduleEvent> = Vec::new();
+    let mut journal: Vec<ScheduleChange> = Vec::new();
     let mut has_crashed = false;
     let mut minute = 0;
     while minute < 2 * 24 * 60 {
@@ -328,7 +328,7 @@ proptest! {
         };
         let first = created(spec, rules, start);
         let mut state = first.clone();
-        let mut journal: Vec<ScheduleEvent> = Vec::new();
+        let mut journal: Vec<ScheduleChange> = Vec::new();
         let mut now = start;
         for happening in happenings {
             let events = match happening {
@@ -340,7 +340,7 @@ proptest! {
                     state.running().map_or_else(Vec::new, |planned| state.decide_finish(planned, outcome, now))
                 }
                 Happening::Pause => state.decide_pause(PauseCause::Person, now),
-                Happening::Resume => vec![ScheduleEvent::Resumed { at: now }],
+                Happening::Resume => vec![ScheduleChange::Resumed { at: now }],
                 Happening::CrashAfter(kept) => {
                     let events = state.decide(now, Ok(())).events;
                     journal.extend(events.into_iter().take(kept));
@@ -366,22 +366,22 @@ proptest! {
         let mut running = None;
         for event in &journal {
             match event {
-                ScheduleEvent::OccurrenceCreated { planned, .. } => {
+                ScheduleChange::OccurrenceCreated { planned, .. } => {
                     prop_assert!(names.insert(*planned) && *planned > latest, "{} twice or back", show(*planned));
                     latest = *planned;
                 }
-                ScheduleEvent::OccurrenceStarted { planned, .. } => {
+                ScheduleChange::OccurrenceStarted { planned, .. } => {
                     prop_assert!(names.contains(planned) && running.replace(*planned).is_none(), "two at once");
                 }
-                ScheduleEvent::OccurrenceFinished { .. } => running = None,
-                ScheduleEvent::Created { .. }
-                | ScheduleEvent::Edited { .. }
-                | ScheduleEvent::Paused { .. }
-                | ScheduleEvent::Resumed { .. }
-                | ScheduleEvent::Removed { .. }
-                | ScheduleEvent::CancelRequested { .. }
-                | ScheduleEvent::OccurrenceSkipped { .. }
-                | ScheduleEvent::OccurrencesSkipped { .. } => {}
+                ScheduleChange::OccurrenceFinished { .. } => running = None,
+                ScheduleChange::Created { .. }
+                | ScheduleChange::Edited { .. }
+                | ScheduleChange::Paused { .. }
+                | ScheduleChange::Resumed { .. }
+                | ScheduleChange::Removed { .. }
+                | ScheduleChange::CancelRequested { .. }
+                | ScheduleChange::OccurrenceSkipped { .. }
+                | ScheduleChange::OccurrencesSkipped { .. } => {}
             }
         }
     }

@@ -1,5 +1,8 @@
 //! The occurrence check, and which grants a schedule may use.
 
+use palyra_types::tool::Taints;
+use palyra_types::{PrincipalId, RunId};
+
 use super::*;
 use crate::fixture::{cron, definition, rules};
 use crate::rules::{MissedRule, OverlapRule};

@@ -19,7 +19,7 @@ fn add(plan: &mut SchedulePlan, number: u128, creator: PrincipalId, spec: Schedu
     definition.provenance.creator = creator;
     plan.apply(
         id(number),
-        &ScheduleEvent::Created { definition: Box::new(definition), at: at("2027-01-01T00:00Z") },
+        &ScheduleChange::Created { definition: Box::new(definition), at: at("2027-01-01T00:00Z") },
     );
 }
 
@@ -97,7 +97,10 @@ fn a_pause_of_all_skips_what_waits() {
         events,
         [(
             id(1),
-            ScheduleEvent::OccurrenceSkipped { planned: at("2027-01-02T08:00Z"), reason: SkipReason::Paused }
+            ScheduleChange::OccurrenceSkipped {
+                planned: at("2027-01-02T08:00Z"),
+                reason: SkipReason::Paused
+            }
         )]
     );
 }
@@ -106,9 +109,9 @@ fn a_pause_of_all_skips_what_waits() {
 fn one_paused_schedule_is_not_due() {
     let mut plan = SchedulePlan::new(zones());
     add(&mut plan, 1, person(1), cron("0 8 * * *", "UTC"));
-    plan.apply(id(1), &ScheduleEvent::Paused { cause: PauseCause::Person, at: at("2027-01-01T01:00Z") });
+    plan.apply(id(1), &ScheduleChange::Paused { cause: PauseCause::Person, at: at("2027-01-01T01:00Z") });
     assert_eq!(plan.next_wake(), None);
-    plan.apply(id(1), &ScheduleEvent::Resumed { at: at("2027-01-03T09:00Z") });
+    plan.apply(id(1), &ScheduleChange::Resumed { at: at("2027-01-03T09:00Z") });
     assert_eq!(plan.next_wake().map(show).as_deref(), Some("2027-01-04T08:00Z"));
 }
 
@@ -121,7 +124,7 @@ fn a_principal_has_200_schedules_at_most() {
     }
     assert_eq!(plan.check_limit(person(1)), Err(TooManySchedules));
     assert_eq!(plan.check_limit(person(2)), Ok(()));
-    plan.apply(id(3), &ScheduleEvent::Removed { at: at("2027-01-01T01:00Z") });
+    plan.apply(id(3), &ScheduleChange::Removed { at: at("2027-01-01T01:00Z") });
     assert_eq!(plan.check_limit(person(1)), Ok(()));
     assert!(plan.schedule(id(3)).is_none());
 }
@@ -131,9 +134,9 @@ fn a_schedule_that_is_removed_while_it_runs_stays_until_its_end() {
     let mut plan = SchedulePlan::new(zones());
     add(&mut plan, 1, person(1), cron("0 8 * * *", "UTC"));
     decide(&mut plan, id(1), at("2027-01-01T08:00Z"));
-    plan.apply(id(1), &ScheduleEvent::Removed { at: at("2027-01-01T08:10Z") });
+    plan.apply(id(1), &ScheduleChange::Removed { at: at("2027-01-01T08:10Z") });
     let planned = plan.schedule(id(1)).unwrap().running().unwrap();
-    plan.apply(id(1), &ScheduleEvent::OccurrenceFinished { planned, outcome: OccurrenceOutcome::Succeeded });
+    plan.apply(id(1), &ScheduleChange::OccurrenceFinished { planned, outcome: OccurrenceOutcome::Succeeded });
     assert!(plan.schedule(id(1)).is_none());
 }
 

@@ -59,10 +59,53 @@ fn a_narrow_table_leaves_out_what_matters_less_than_the_last_column() {
         [
             "RUN     STATE       INPUT",
             "9G5FAV  done        change depot to war…",
-            "9G5FAX  failed (t…  change all prices i…",
+            "9G5FAX  failed      change all prices i…",
         ]
     );
     assert!(table(head, rows, Some(80))[0].contains("TURNS"));
+}
+
+#[test]
+fn tasks_are_whole_at_each_width_since_their_names_are_typed() {
+    let row = |cells: [&str; 6]| cells.map(str::to_owned);
+    let head = ["TASK", "STATE", "LAST", "TOOK", "TICKS", "OUTCOME"];
+    let waits = "waits until 2026-11-30T08:00:00Z";
+    let rows = vec![
+        row(["01ARZ3NDEKTSV4RRFFQ69G5FAV", waits, "4m", "5 ms", "12", "ok"]),
+        row(["session_sweeps", "finished", "", "0 ms", "1", "failed: the disk is full"]),
+    ];
+    assert_eq!(
+        table(head, rows.clone(), Some(40)),
+        [
+            "01ARZ3NDEKTSV4RRFFQ69G5FAV",
+            "    state waits until",
+            "    2026-11-30T08:00:00Z; last 4m;",
+            "    took 5 ms; ticks 12; outcome ok",
+            "session_sweeps",
+            "    state finished; took 0 ms; ticks",
+            "    1; outcome failed: the disk is full",
+        ]
+    );
+    for columns in 30..130 {
+        let lines = table(head, rows.clone(), Some(columns));
+        assert!(lines.iter().all(|line| line.width() <= columns), "{columns}: {lines:?}");
+        for name in ["01ARZ3NDEKTSV4RRFFQ69G5FAV", "session_sweeps"] {
+            assert!(lines.iter().any(|line| line.starts_with(name)), "{columns}: {lines:?}");
+        }
+    }
+}
+
+#[test]
+fn a_narrow_list_of_memory_has_days_and_whole_texts() {
+    let row = |cells: [&str; 4]| cells.map(str::to_owned);
+    let text = "invoices are written on the first of each month";
+    let rows = vec![row(["9G5FAV", "2026-11-30T08:00:00Z", "run KSRYTB, read web", text])];
+    let head = ["ID", "SAVED", "FROM", "TEXT"];
+    let lines = table(head, rows.clone(), Some(40));
+    assert!(lines[1].starts_with("9G5FAV  2026-11-30  run KSRYTB, "), "{lines:?}");
+    assert!(lines.iter().all(|line| line.width() <= 40), "{lines:?}");
+    assert_eq!(lines[2..].iter().map(|line| line.trim()).collect::<Vec<_>>().join(" "), text);
+    assert!(table(head, rows, Some(80))[1].contains("2026-11-30T08:00:00Z"));
 }
 
 #[test]

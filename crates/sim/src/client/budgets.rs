@@ -105,7 +105,7 @@ async fn go_on(connected: &ConnectedClient, run: RunId) {
     let outcome = connected.gateway.runs.go_on_once(connected.caller, run).await;
     client.world.note(format_args!("< {} {run} {outcome:?}", client.name()));
     match outcome {
-        Ok(()) => {}
+        Ok(_) => {}
         Err(RequestError::Admin(error)) => explain_admin(client, &error),
         Err(error) => explain(client, &error),
     }

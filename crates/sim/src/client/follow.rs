@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use palyra_ports::Clock;
-use palyra_runtime::RequestError;
-use palyra_runtime::tape::{TapeFollowEvent, TapeFollower};
+use palyra_runtime::tape::{TapeError, TapeFollowEvent, TapeFollower};
 use palyra_types::tape::OrchestratorTapeRecord;
 use palyra_types::{RunId, TapeSeq};
 
@@ -86,8 +85,8 @@ async fn follow(connected: &ConnectedClient, run: RunId, after: usize, interest:
     let follower = loop {
         match connected.gateway.tapes.follow(connected.caller, run, after).await {
             Ok(follower) => break follower,
-            Err(RequestError::Read(_)) if again > 0 => again -= 1,
-            Err(RequestError::Read(_)) => return,
+            Err(TapeError::Read(_)) if again > 0 => again -= 1,
+            Err(TapeError::Read(_)) => return,
             Err(error) => {
                 let what = format!("{} cannot follow {run} after {}: {error:?}", client.name(), after.0);
                 client.world.oracle().find(what);
@@ -121,12 +120,12 @@ async fn look_on(client: &Client, run: RunId, mut follower: TapeFollower, intere
             Ok(Some(TapeFollowEvent::Entry(entry))) => take(client, run, &mut last, &entry),
             Ok(Some(TapeFollowEvent::CaughtUp(_))) => {}
             Ok(None) => return over(client, run, last),
-            Err(RequestError::Read(_)) if again > 0 => {
+            Err(TapeError::Read(_)) if again > 0 => {
                 again -= 1;
                 let clock = &client.world.clock;
                 clock.sleep_until(clock.boot().after(std::time::Duration::from_millis(50))).await;
             }
-            Err(RequestError::Read(_) | RequestError::Append(_)) => return,
+            Err(TapeError::Read(_) | TapeError::Append(_)) => return,
             Err(error) => {
                 client.world.oracle().find(format!("{} follows {run} into {error:?}", client.name()));
                 return;
@@ -140,7 +139,7 @@ async fn next(
     client: &Client,
     follower: &mut TapeFollower,
     once_more: &mut Option<TapeFollowEvent>,
-) -> Result<Option<TapeFollowEvent>, RequestError> {
+) -> Result<Option<TapeFollowEvent>, TapeError> {
     if let Some(again) = once_more.take() {
         return Ok(Some(again));
     }

@@ -3,12 +3,14 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use palyra_journal_core::families::approvals::ApprovalFamily;
+use palyra_journal_core::families::queued_tasks::QueuedTaskFamily;
 use palyra_journal_core::families::runs::{RunFamily, RunRow};
 use palyra_journal_core::family::{
     Family, FamilyTable, IndexKey, KeyRange, RowId, RowLookup, RowScan, RowStore, RowWrite, ScannedRow,
     StoreFault, StoredRow,
 };
 use palyra_types::proof::SeqRange;
+use palyra_types::queued_task::TaskStage;
 use palyra_types::run::RunLifecycleState;
 use palyra_types::{RunId, Seq};
 
@@ -68,6 +70,9 @@ impl ObservedRows<'_> {
             Some(Mutation::ForgetsAnOpenRun) => is_of_open && is_of_all,
             Some(Mutation::ForgetsAccounts) => {
                 table.name == "budget_account" && table.indexes[scan.index].name == "with_reservations"
+            }
+            Some(Mutation::ForgetsLeases) if table.name == "queued_task" => {
+                QueuedTaskFamily::load(row).is_some_and(|row| row.task.state().stage == TaskStage::Leased)
             }
             Some(Mutation::ForgetsWhoIsActive) => {
                 is_of_open && !is_of_all && !RunFamily::load(row).is_some_and(is_pending)

@@ -22,7 +22,7 @@ impl Oracle {
         let open = self.open_runs();
         if open.is_empty() {
             let unsettled = self.budgets.left_open();
-            unsettled.into_iter().for_each(|what| self.find(what));
+            unsettled.into_iter().chain(self.task_queue.left_open()).for_each(|what| self.find(what));
             return IdleState::Over;
         }
         let waits = |run: &&RunId| {

@@ -11,7 +11,9 @@ fn main() -> anyhow::Result<ExitCode> {
         return Ok(code);
     }
     let state_dir = std::env::args_os().nth(1).context("it takes a state directory")?;
-    let args = ServeArgs { state_dir: Some(state_dir.into()), ..ServeArgs::default() };
-    let (setting, effects) = (TestSettings::from_environment()?, effects_file()?);
+    let setting = TestSettings::from_environment()?;
+    let effects = effects_file()?;
+    let healing_window = setting.healing_window;
+    let args = ServeArgs { state_dir: Some(state_dir.into()), healing_window, ..ServeArgs::default() };
     serve_with_tools(args, |place| setting.tool_setup(effects.as_ref(), place))
 }

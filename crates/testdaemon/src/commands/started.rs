@@ -60,7 +60,7 @@ impl StartedProcesses {
     /// Waits until a daemon has started nothing but the one process that is kept ready and holds no program, with its
     /// helpers: under a daemon of root they stay outside of its namespaces until a program comes.
     ///
-    /// One that held a program and is about to end looks the same, so of several the daemon keeps only one.
+    /// One whose program has ended looks the same until it ends, so of several the daemon keeps only one.
     ///
     /// # Errors
     ///
@@ -197,6 +197,7 @@ mod tests {
         drop(first.stdin.take());
         StartedProcesses::only_one_waits(std::process::id(), GONE_WITHIN).await.unwrap();
         drop(second.stdin.take());
-        (first.wait().unwrap(), second.wait().unwrap());
+        first.wait().unwrap();
+        second.wait().unwrap();
     }
 }

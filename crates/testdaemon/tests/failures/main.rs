@@ -9,6 +9,8 @@ mod kill_at_calls;
 mod added_model;
 mod secrets;
 mod remembered;
+mod task_queue;
+mod healing;
 
 use std::process::Command;
 

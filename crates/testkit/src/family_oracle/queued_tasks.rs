@@ -111,10 +111,7 @@ impl OracleTask {
             }
             TaskEvent::AttemptEnded(ended) if is_current(&ended.fence) => {
                 record.last_end = Some(ended.end);
-                record.explanation = Redacted::default();
-                if ended.end != AttemptEnd::Completed {
-                    record.explanation = ended.explanation.clone();
-                }
+                record.explanation = ended.explanation.clone();
                 if ended.end == AttemptEnd::Stopped {
                     record.attempts -= 1;
                 }

@@ -47,8 +47,12 @@ impl Records {
             | JournalEvent::Job(_)
             | JournalEvent::Vault(_)
             | JournalEvent::Memory(_)
+            | JournalEvent::Learning(_)
             | JournalEvent::Budget(_)
             | JournalEvent::Task(_)
+            | JournalEvent::Schedule(_)
+            | JournalEvent::Incident(_)
+            | JournalEvent::Delivery(_)
             | JournalEvent::Log(_)
             | JournalEvent::Effect(EffectEvent::UndoRequested(_) | EffectEvent::UndoFinished { .. })
             | JournalEvent::Unknown { .. } => {}

@@ -44,11 +44,14 @@ pub fn examples() -> Vec<ContentExample> {
     let documented = documented();
     let mut found: BTreeMap<String, ContentExample> = BTreeMap::new();
     let mut random = RandomAppends::new(29);
-    for _ in 0..APPENDS_MAX {
+    // Some of these are rare among all sorts of entries.
+    let schedules = std::iter::once(RandomAppends::new(37).schedule_entries(120));
+    let others = std::iter::repeat_with(|| random.next_append().entries).take(APPENDS_MAX);
+    for entries in schedules.chain(others) {
         if found.len() == documented.len() {
             break;
         }
-        for entry in random.next_append().entries {
+        for entry in entries {
             let event = grown(entry.event);
             event.for_each_content(&mut |field, _| {
                 let example = || ContentExample { field, event: event.clone() };

@@ -45,7 +45,11 @@ mod client_tools;
 mod references;
 mod compactions;
 mod components;
+mod incidents;
+pub mod deliveries;
 pub mod queued_tasks;
+pub mod schedules;
+mod learning;
 mod memories;
 mod policies;
 mod skills;
@@ -95,18 +99,7 @@ impl RandomAppends {
             let principal = samples::principal(n.into());
             let query = RunQuery { principal, session: None, only: RunFilter::All, before: None, limit: 500 };
             all.push(exposed(&journal.runs(query).await.unwrap(), |run| run.input_preview.expose().clone()));
-            let query = SessionQuery {
-                principal,
-                after: None,
-                search: None,
-                only: SessionFilter::All,
-                surface: None,
-                limit: 500,
-            };
-            let sessions = journal.sessions(query).await.unwrap();
-            all.push(exposed(&sessions, |session| {
-                format!("{:?}", session.key.as_ref().map(Redacted::expose))
-            }));
+            all.push(sessions_of(journal, principal).await);
         }
         all.push(exposed(&journal.open_runs().await.unwrap(), |_| String::new()));
         let agents = journal.query(|rows, _| agents::all(rows)).await.unwrap();
@@ -139,8 +132,12 @@ impl RandomAppends {
             }
         }
         memories::records(journal, &mut all).await;
+        learning::records(journal, &mut all).await;
         budgets::records(journal, &mut all).await;
         queued_tasks::records(journal, &mut all).await;
+        deliveries::records(journal, &mut all).await;
+        schedules::records(journal, &mut all).await;
+        incidents::records(journal, &mut all).await;
         compactions::records(journal, &self.sessions, &mut all).await;
         let deleted = deleted(journal).await;
         // As with bookmarks.
@@ -176,7 +173,11 @@ impl RandomAppends {
     fn outside_sessions(&mut self) -> NewEntry {
         let token = TokenId::from_parts(1, self.below(4).into());
         let agent = AgentId::from_parts(1, self.below(4).into());
-        let event = match self.below(22) {
+        let event = match self.below(29) {
+            27 | 28 => JournalEvent::Delivery(self.delivery_event()),
+            26 => JournalEvent::Learning(self.learning_event()),
+            24 | 25 => JournalEvent::Incident(self.incident_event()),
+            22 | 23 => JournalEvent::Schedule(self.schedule_event()),
             20 | 21 => JournalEvent::Task(self.task_event()),
             19 => JournalEvent::Budget(self.budget_event()),
             14 | 15 => JournalEvent::Memory(self.memory_event()),
@@ -643,4 +644,17 @@ async fn deleted(journal: &impl ReadFamilies) -> Vec<(PrincipalId, RunId)> {
 
 fn exposed<T: std::fmt::Debug>(rows: &[T], content: impl Fn(&T) -> String) -> String {
     rows.iter().map(|row| format!("{row:?} {}\n", content(row))).collect()
+}
+
+async fn sessions_of(journal: &impl ReadFamilies, principal: PrincipalId) -> String {
+    let query = SessionQuery {
+        principal,
+        after: None,
+        search: None,
+        only: SessionFilter::All,
+        surface: None,
+        limit: 500,
+    };
+    let sessions = journal.sessions(query).await.unwrap();
+    exposed(&sessions, |session| format!("{:?}", session.key.as_ref().map(Redacted::expose)))
 }

@@ -11,11 +11,12 @@ use palyra_ports::{
     NewEntry, ReadError, Redactor,
 };
 use palyra_types::event::{EffectEvent, JournalEvent, LogEvent, SessionEvent};
+use palyra_types::learning::LearningEvent;
 use palyra_types::memory::MemoryEvent;
 use palyra_types::proof::SeqRange;
 use palyra_types::run::RunRecord;
 use palyra_types::tape::ContentState;
-use palyra_types::{PrincipalId, RunId, Seq, Timestamp};
+use palyra_types::{CandidateId, PrincipalId, RunId, Seq, Timestamp};
 
 use super::MemoryJournal;
 use super::content;
@@ -26,7 +27,9 @@ impl EraseJournal for MemoryJournal {
     fn find(&self, subject: ErasureSubject) -> BoxFuture<'static, Result<ErasurePlan, ReadError>> {
         let mut state = self.lock();
         let covered = covered_runs(&mut state, subject);
+        let learned = learned_from(&state, &covered);
         let wanted = |entry: &MemoryEntry| match subject {
+            _ if is_learned(entry, &learned) => true,
             _ if sums_up(entry, &covered) => true,
             ErasureSubject::Run(run) => {
                 entry.new.run.is_some_and(|(own, _)| own == run) || says_of(entry, run)
@@ -95,6 +98,33 @@ fn says_of(entry: &MemoryEntry, run: RunId) -> bool {
         }
         _ => false,
     }
+}
+
+/// Returns the candidates that were concluded from these runs.
+fn learned_from(state: &JournalState, runs: &[RunRecord]) -> BTreeSet<(PrincipalId, CandidateId)> {
+    let proposed = state.entries.iter().filter_map(|entry| match &entry.new.event {
+        JournalEvent::Learning(LearningEvent::Proposed(proposed)) => Some((entry.new.principal, proposed)),
+        _ => None,
+    });
+    let mut learned = BTreeSet::new();
+    for (principal, proposed) in proposed {
+        let of_principal = runs.iter().filter(|run| run.principal == principal).map(|run| run.run);
+        let runs: BTreeSet<RunId> = of_principal.collect();
+        if proposed.evidence.iter().any(|cited| runs.contains(&cited.run)) {
+            learned.insert((principal, proposed.candidate));
+        }
+    }
+    learned
+}
+
+/// Returns whether an entry has words of one of these candidates.
+fn is_learned(entry: &MemoryEntry, learned: &BTreeSet<(PrincipalId, CandidateId)>) -> bool {
+    let candidate = match &entry.new.event {
+        JournalEvent::Learning(LearningEvent::Proposed(proposed)) => proposed.candidate,
+        JournalEvent::Learning(LearningEvent::Changed(changed)) => changed.candidate,
+        _ => return false,
+    };
+    learned.contains(&(entry.new.principal, candidate))
 }
 
 fn plan(state: &mut JournalState, wanted: impl Fn(&MemoryEntry) -> bool) -> ErasurePlan {

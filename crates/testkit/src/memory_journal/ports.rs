@@ -4,7 +4,7 @@ use futures::FutureExt;
 use futures::future::{BoxFuture, ready};
 use palyra_journal_core::family::{ReadFamilies, Snapshot, SnapshotQuery};
 use palyra_ports::maintain_journal::{
-    JournalHealth, JournalStatus, MaintainJournal, ProgressCallback, RebuildError, VerifyReport,
+    JournalHealth, JournalStatus, MaintainJournal, ProgressCallback, RebuildError, VerifyReport, WalShrink,
 };
 use palyra_ports::read_tape::{MAX_TAPE_ENTRIES_PER_RESPONSE, MoreEntries, TAPE_PAGE_BYTES_MAX};
 use palyra_ports::{
@@ -123,6 +123,10 @@ impl MaintainJournal for MemoryJournal {
         let entries = state.entries.len() as u64;
         progress(entries, entries);
         ready(Ok(entries)).boxed()
+    }
+
+    fn shrink_wal(&self) -> BoxFuture<'static, Result<WalShrink, AppendError>> {
+        ready(Ok(WalShrink::Done)).boxed()
     }
 
     fn entries(&self, from: Seq, limit: usize) -> JournalReading<Vec<JournalEventRecord>> {

@@ -9,9 +9,13 @@ use super::{
 };
 use crate::budget::{AccountEvent, BudgetEvent};
 use crate::component::ComponentEvent;
+use crate::delivery::DeliveryEvent;
+use crate::incident::IncidentEvent;
 use crate::job::JobEvent;
+use crate::learning::LearningEvent;
 use crate::memory::MemoryEvent;
 use crate::queued_task::TaskEvent;
+use crate::schedule::ScheduleEvent;
 use crate::skill::SkillEvent;
 use crate::vault::VaultEvent;
 
@@ -103,8 +107,9 @@ macro_rules! kinds {
             #[must_use]
             pub fn kind(&self) -> Option<EventKind> {
                 use JournalEvent::{
-                    Access, Agent, Budget, Component, Effect, Job, Log, Memory, Policy, Session, Skill, Tape,
-                    Task, Unknown, Vault,
+                    Access, Agent, Budget, Component, Delivery, Effect, Incident, Job, Learning, Log, Memory, Policy, Schedule,
+                    Session, Skill,
+                    Tape, Task, Unknown, Vault,
                 };
                 match self {
                     $($log_group($log_event) => Some(EventKind::$log),)*
@@ -168,6 +173,19 @@ kinds! {
         BudgetToppedUp = 0x0126, "budget_topped_up": Budget(BudgetEvent::Account { event: AccountEvent::ToppedUp { .. }, .. }),
         BudgetSoftLimitPassed = 0x0127, "budget_soft_limit_passed": Budget(BudgetEvent::Account { event: AccountEvent::SoftLimitPassed { .. }, .. }),
         AuxiliaryUsed = 0x0128, "auxiliary_used": Budget(BudgetEvent::AuxiliaryUsed(_)),
+        ScheduleCreated = 0x0140, "schedule_created": Schedule(ScheduleEvent::Created(_)),
+        ScheduleEdited = 0x0141, "schedule_edited": Schedule(ScheduleEvent::Edited(_)),
+        SchedulePaused = 0x0142, "schedule_paused": Schedule(ScheduleEvent::Paused { .. }),
+        ScheduleResumed = 0x0143, "schedule_resumed": Schedule(ScheduleEvent::Resumed { .. }),
+        ScheduleRemoved = 0x0144, "schedule_removed": Schedule(ScheduleEvent::Removed { .. }),
+        OccurrenceCreated = 0x0145, "occurrence_created": Schedule(ScheduleEvent::OccurrenceCreated { .. }),
+        OccurrenceStarted = 0x0146, "occurrence_started": Schedule(ScheduleEvent::OccurrenceStarted { .. }),
+        OccurrenceCancelRequested = 0x0147, "occurrence_cancel_requested": Schedule(ScheduleEvent::OccurrenceCancelRequested { .. }),
+        OccurrenceFinished = 0x0148, "occurrence_finished": Schedule(ScheduleEvent::OccurrenceFinished(_)),
+        OccurrenceSkipped = 0x0149, "occurrence_skipped": Schedule(ScheduleEvent::OccurrenceSkipped { .. }),
+        OccurrencesSkipped = 0x014A, "occurrences_skipped": Schedule(ScheduleEvent::OccurrencesSkipped { .. }),
+        SchedulesPaused = 0x014B, "schedules_paused": Schedule(ScheduleEvent::ManyPaused { .. }),
+        SchedulesResumed = 0x014C, "schedules_resumed": Schedule(ScheduleEvent::ManyResumed { .. }),
         ActRefused = 0x8010, "act_refused": Access(AccessEvent::ActRefused(_)),
         PageSessionBegun = 0x8011, "page_session_begun": Access(AccessEvent::PageSessionBegun { .. }),
         TimeZoneSet = 0x8012, "time_zone_set": Access(AccessEvent::TimeZoneSet { .. }),
@@ -199,6 +217,16 @@ kinds! {
         TaskRunNowRequested = 0x8135, "task_run_now_requested": Task(TaskEvent::RunNowRequested { .. }),
         TaskRetryRequested = 0x8136, "task_retry_requested": Task(TaskEvent::RetryRequested { .. }),
         TaskDropped = 0x8137, "task_dropped": Task(TaskEvent::Dropped { .. }),
+        LearningProposed = 0x8150, "learning_proposed": Learning(LearningEvent::Proposed(_)),
+        LearningChanged = 0x8151, "learning_changed": Learning(LearningEvent::Changed(_)),
+        IncidentOpened = 0x8160, "incident_opened": Incident(IncidentEvent::Opened(_)),
+        IncidentRemedyStarted = 0x8161, "incident_remedy_started": Incident(IncidentEvent::RemedyStarted { .. }),
+        IncidentRemedyEnded = 0x8162, "incident_remedy_ended": Incident(IncidentEvent::RemedyEnded { .. }),
+        IncidentResolved = 0x8163, "incident_resolved": Incident(IncidentEvent::Resolved { .. }),
+        HealingModeSet = 0x8164, "healing_mode_set": Incident(IncidentEvent::ModeSet { .. }),
+        DeliveryPlanned = 0x8170, "delivery_planned": Delivery(DeliveryEvent::Planned(_)),
+        DeliveryAttemptBegun = 0x8171, "delivery_attempt_begun": Delivery(DeliveryEvent::AttemptBegun { .. }),
+        DeliveryAttemptEnded = 0x8172, "delivery_attempt_ended": Delivery(DeliveryEvent::AttemptEnded(_)),
     }
     tape {
         RunStarted = 0x0040, "run_started": Run(RunEvent::Started { .. }),

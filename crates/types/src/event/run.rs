@@ -239,7 +239,7 @@ content_rows! {
     }
 
     fn recalled_memory(walk, item: RecalledMemory) {
-        let RecalledMemory { memory: _, created: _, taints: _, text } = item;
+        let RecalledMemory { memory: _, created: _, taints: _, role: _, text } = item;
         walk.text(Prose, "recalled.text", text);
     }
 

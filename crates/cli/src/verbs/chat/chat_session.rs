@@ -183,9 +183,5 @@ async fn listed_models(client: &Client, ask: AskProviders) -> Result<Vec<String>
 pub(super) async fn check_model(client: &Client, name: &str) -> Result<String, Failure> {
     let ask = if name.contains('/') { AskProviders::No } else { AskProviders::Yes };
     let models = listed_models(client, ask).await?;
-    let refused = |message: String| {
-        let message = message.replace("/model lists", "`palyra model list` lists");
-        Failure::local(ErrorCode::ModelNotConfigured, message)
-    };
-    chosen_model(name, &models).map_err(refused)
+    chosen_model(name, &models).map_err(|why| Failure::local(ErrorCode::ModelNotConfigured, why))
 }

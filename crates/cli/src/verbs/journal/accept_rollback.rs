@@ -3,13 +3,8 @@
 //! Owns the order that is left for the next start, and that this account gives up a signed head which the log does not
 //! continue. The daemon carries the order out, because nobody else writes the journal.
 
-use std::fs::OpenOptions;
-use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
-
+use palyra_backup::leave_order;
 use palyra_client::{ClientError, GivenUpHead};
-use palyra_types::ErrorCode;
 use palyra_types::state_dir::ACCEPT_ROLLBACK_FILE_NAME;
 use palyra_wire::json::to_json_with_defaults;
 
@@ -48,7 +43,7 @@ pub(crate) async fn accept_rollback(context: &Context, args: AcceptRollbackArgs)
         Err(Failure::Client(ClientError::NotRunning { .. })) => {}
         Err(failure) => return Err(failure),
     }
-    leave_order(&state)?;
+    leave_order(&state, ACCEPT_ROLLBACK_FILE_NAME, "rollback_accepted")?;
     let client = context.connect_to_inspect().await?;
     let heads = context.heads_folder()?;
     let given_up = match heads {
@@ -71,18 +66,4 @@ pub(crate) async fn accept_rollback(context: &Context, args: AcceptRollbackArgs)
         }
     }
     Ok(Exit::Done)
-}
-
-fn leave_order(state: &Path) -> Result<(), Failure> {
-    let path = state.join(ACCEPT_ROLLBACK_FILE_NAME);
-    let written =
-        OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&path).and_then(
-            |mut file| {
-                file.write_all(b"rollback_accepted\n")?;
-                file.sync_all()
-            },
-        );
-    written.map_err(|error| {
-        Failure::local(ErrorCode::StateDirUnusable, format!("{} cannot be written: {error}", path.display()))
-    })
 }

@@ -2,13 +2,8 @@
 //!
 //! Owns the order that is left for it. The daemon carries it out, because nobody else writes the journal.
 
-use std::fs::OpenOptions;
-use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
-
+use palyra_backup::leave_order;
 use palyra_client::ClientError;
-use palyra_types::ErrorCode;
 use palyra_types::state_dir::REBUILD_FILE_NAME;
 
 use crate::context::Context;
@@ -26,7 +21,7 @@ pub(super) async fn offline(context: &Context, format: OutputFormat) -> Result<E
         Err(Failure::Client(ClientError::NotRunning { .. })) => {}
         Err(failure) => return Err(failure),
     }
-    leave_order(&state)?;
+    leave_order(&state, REBUILD_FILE_NAME, "rebuild")?;
     let client = context.connect_to_inspect().await?;
     let status = client.journal_status().await?;
     match format {
@@ -37,18 +32,4 @@ pub(super) async fn offline(context: &Context, format: OutputFormat) -> Result<E
         }
     }
     Ok(Exit::Done)
-}
-
-fn leave_order(state: &Path) -> Result<(), Failure> {
-    let path = state.join(REBUILD_FILE_NAME);
-    let written =
-        OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&path).and_then(
-            |mut file| {
-                file.write_all(b"rebuild\n")?;
-                file.sync_all()
-            },
-        );
-    written.map_err(|error| {
-        Failure::local(ErrorCode::StateDirUnusable, format!("{} cannot be written: {error}", path.display()))
-    })
 }

@@ -25,7 +25,7 @@ fn the_worst_case_fits_a_screen() {
         ..Default::default()
     };
     report.model("box/m", &origin);
-    let counts = WaitingCounts { approvals: 1, questions: 2, budgets: 0, doubts: 3 };
+    let counts = WaitingCounts { approvals: 1, questions: 2, doubts: 3, ..WaitingCounts::default() };
     report
         .waiting(&WaitingWork { here: counts, elsewhere: counts, waiting_runs: 4, ..Default::default() }, 9);
     let check = v1::Check {

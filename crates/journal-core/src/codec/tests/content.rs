@@ -12,7 +12,8 @@ use palyra_types::event::{AgentEvent, ApprovalEvent, JournalEvent, TapeEvent};
 
 use super::super::{decode, encode};
 use super::{
-    agent_profile, asking_kinds, grown_kinds, one_of_each_kind, outside_after_runs, place, stored_grant,
+    agent_profile, asking_kinds, grown_kinds, one_of_each_kind, outside_after_runs, place, schedules,
+    stored_grant,
 };
 
 /// Examples that reach each content field.
@@ -34,6 +35,7 @@ fn examples() -> Vec<JournalEvent> {
     let profile = AgentProfile { workspace_roots: vec![root], ..agent_profile() };
     let agent = palyra_types::AgentId::from_bytes([6; 16]);
     events.push(JournalEvent::Agent(AgentEvent::Saved { agent, profile }));
+    events.extend(schedules::every_form_of_times());
     events
 }
 

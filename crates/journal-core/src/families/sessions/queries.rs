@@ -9,7 +9,9 @@ use palyra_types::{PrincipalId, Redacted, SessionId, Timestamp};
 
 use super::{BY_KEY, BY_SESSION, SessionFamily, key, named, of_principal};
 use crate::families::id_query::IdQuery;
-use crate::family::{FamilyCache, IndexKey, KeyRange, RowStore, ScanOrder, StoreFault, find_row, scan_rows};
+use crate::family::{
+    FamilyCache, IndexKey, KeyRange, RowStore, ScanOrder, StoreFault, find_row, scan_rows, visit_rows,
+};
 
 /// Returns whether neither the session nor another one with its key exists, in the writer's transaction.
 ///
@@ -36,6 +38,18 @@ pub fn record(
     session: SessionRef,
 ) -> Result<Option<OrchestratorSessionRecord>, StoreFault> {
     Ok(find_row::<SessionFamily>(rows, BY_SESSION, &key(session))?.map(|(_, row)| row.record))
+}
+
+/// Visits the sessions of all principals in the order of their ids, few in memory at a time.
+///
+/// # Errors
+/// [`StoreFault`] when the store fails.
+pub fn visit(
+    rows: &mut dyn RowStore,
+    mut visit: impl FnMut(OrchestratorSessionRecord),
+) -> Result<(), StoreFault> {
+    let all = KeyRange::of_prefix(IndexKey::new());
+    visit_rows::<SessionFamily>(rows, BY_SESSION, all, |row| visit(row.record))
 }
 
 /// Returns the session that a principal calls by this key.

@@ -40,6 +40,7 @@ fn group_sizes(queue: &Queue) -> Vec<usize> {
         WriterWork::Erase(_)
         | WriterWork::Rebuild(_)
         | WriterWork::Sign(_)
+        | WriterWork::Shrink(_)
         | WriterWork::Store
         | WriterWork::Rest => vec![0],
         WriterWork::End => Vec::new(),

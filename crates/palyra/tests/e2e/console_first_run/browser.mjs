@@ -51,6 +51,8 @@ await tabTo("button[value=approve]");
 await until("!document.activeElement.ariaDisabled");
 await enter();
 await until("document.querySelector('main').innerText.includes('The run is done')");
+// What a person can do after it comes with the end of the live rows, which is behind the last of them.
+await until("document.querySelector('main').innerText.includes('undo its changes')");
 say("done", await text());
 await tabTo("a[href$='/undo']");
 await enter();

@@ -130,7 +130,10 @@ fn every_word_that_requests_are_made_of_is_known() {
     for (_, taint) in palyra_types::tool::Taints::NAMED {
         assert!(known("taints", taint), "{taint}");
     }
-    assert!(known("risk", "critical") && known("capabilities", "component") && known("surface", "tcp"));
+    for surface in palyra_types::surface::Surface::ALL {
+        assert!(known("surface", surface.name()), "{}", surface.name());
+    }
+    assert!(known("risk", "critical") && known("capabilities", "component"));
     let files = PolicyFile::shipped();
     let set = PolicySet::compile(&files, &catalog()).expect("what ships is right");
     assert_eq!(set.wrong_words(&files), []);

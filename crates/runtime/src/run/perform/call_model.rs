@@ -4,16 +4,13 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use futures::{FutureExt, StreamExt};
-use palyra_admin::models::{broken_off, failure};
+use palyra_admin::models::{broken_off, check_proposals, failure};
 use palyra_attachments::with_images;
 use palyra_conversation::{ConversationsHandle, NewCompaction};
 use palyra_policy::WantedAnswer;
 use palyra_ports::{ModelProvider, ReadTape};
 use palyra_types::compaction::{CompactionCause, CompactionRead};
-use palyra_types::model::{
-    ARGUMENTS_BYTES_MAX, ModelFailure, ModelFailureClass, ModelPiece, ModelRequest, PROPOSALS_MAX,
-    RawModelAnswer,
-};
+use palyra_types::model::{ModelFailure, ModelFailureClass, ModelPiece, ModelRequest, RawModelAnswer};
 use palyra_types::session::SessionRef;
 use palyra_types::{Attempt, Content, Redacted, RunId};
 use tokio::sync::mpsc;
@@ -137,20 +134,4 @@ async fn stream(
         }
     }
     Err(broken_off())
-}
-
-/// Refuses an answer that cannot be recorded whole.
-fn check_proposals(answer: &RawModelAnswer) -> Result<(), ModelFailure> {
-    let bytes: usize = answer.proposals.iter().map(|call| call.arguments.expose().len()).sum();
-    let detail = if answer.proposals.len() > PROPOSALS_MAX {
-        format!(
-            "the model asked for {} calls at once; at most {PROPOSALS_MAX} are taken",
-            answer.proposals.len()
-        )
-    } else if bytes > ARGUMENTS_BYTES_MAX {
-        format!("the model wrote {bytes} bytes of arguments; at most {ARGUMENTS_BYTES_MAX} are taken")
-    } else {
-        return Ok(());
-    };
-    Err(failure(ModelFailureClass::Malformed, &detail))
 }

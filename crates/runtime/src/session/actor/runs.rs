@@ -203,6 +203,7 @@ impl SessionActor {
                 if self.engine.config.borrow().compacts && loaded.history.may_need_summary() {
                     self.engine.compaction_watch.note(self.session, self.engine.ports.clock.boot());
                 }
+                self.engine.conversations.note_completed(self.session);
                 self.begin_next();
             }
             Some(RunExit::NotAccepted) => {

@@ -3,7 +3,8 @@
 use palyra_journal_core::families::memories;
 use palyra_journal_core::family::{QueryFamilies, ReadFamilies};
 use palyra_types::memory::{
-    ForgetCause, MemoryAuthor, MemoryEvent, MemorySaved, MemoryScope, MemorySource, RecalledMemory,
+    ForgetCause, MemoryAuthor, MemoryEvent, MemorySaved, MemoryScope, MemorySource, RecallRole,
+    RecalledMemory,
 };
 use palyra_types::recall::{RecallLevel, RecallSetting, RecallSwitch};
 use palyra_types::run::Surface;
@@ -49,6 +50,7 @@ impl RandomAppends {
             memory: self.memory_id(),
             created: self.time(),
             taints: self.one_of(&[Taints::NONE, Taints::WEB]),
+            role: self.one_of(&[RecallRole::Related, RecallRole::Preference]),
             text: self.text(),
         }
     }

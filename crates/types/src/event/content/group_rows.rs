@@ -15,11 +15,17 @@ content_rows! {
             JournalEvent::Component(event) => walk.component_event(event),
             JournalEvent::Vault(event) => walk.vault_event(event),
             JournalEvent::Memory(event) => walk.memory_event(event),
+            JournalEvent::Learning(event) => walk.learning_event(event),
             JournalEvent::Budget(event) => walk.budget_event(event),
             JournalEvent::Task(event) => walk.task_event(event),
+            JournalEvent::Schedule(event) => walk.schedule_event(event),
+            JournalEvent::Delivery(event) => walk.delivery_event(event),
             JournalEvent::Tape(event) => walk.tape_event(event),
             // Entries of these groups have no payload.
-            JournalEvent::Log(_) | JournalEvent::Job(_) | JournalEvent::Unknown { kind: _ } => {}
+            JournalEvent::Log(_)
+            | JournalEvent::Job(_)
+            | JournalEvent::Incident(_)
+            | JournalEvent::Unknown { kind: _ } => {}
         }
     }
 

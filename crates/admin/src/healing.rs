@@ -1,0 +1,115 @@
+//! Self-healing: what watches, records and performs.
+//!
+//! Owns nothing that is decided: that is in the crate `healing`. The task that looks and performs is in `healing_task.rs`; what
+//! callers ask is in `incidents.rs`. Begin at [`SelfHealing`].
+
+mod executor;
+mod healing_board;
+mod healing_ports;
+mod healing_task;
+mod run_board;
+mod watchers;
+
+use std::sync::Arc;
+
+use palyra_background::BackgroundDriver;
+use palyra_healing::{IncidentKey, PlannedRemedy};
+use palyra_types::incident::{HealingDomain, IncidentRecord, IncidentStage, SelfHealingMode};
+use palyra_types::{ApprovalId, QueuedTaskId, RunId};
+
+pub use healing_board::DomainWatch;
+pub use healing_ports::{ConfiguredModes, HealRuns, HealingParts, HealingPorts, ReachesApprover};
+pub use palyra_healing::{HealingModes, HealingTimes, RemedyDue};
+pub use palyra_journal_core::families::incidents::IncidentQuery;
+pub use run_board::{RunActivity, RunBoard, RunMarker};
+
+use healing_board::HealingBoard;
+use healing_task::HealingTask;
+use watchers::provider_subject;
+
+/// An incident with what is known of it beside the journal.
+#[derive(Debug, Clone)]
+pub struct IncidentView {
+    /// The incident.
+    pub record: IncidentRecord,
+    /// The id or the name of its subject; empty for the daemon as a whole.
+    pub subject: String,
+    /// Its next remedy, as the latest look planned it.
+    pub next: Option<PlannedRemedy>,
+}
+
+/// A domain with its mode.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DomainView {
+    /// The domain.
+    pub domain: HealingDomain,
+    /// The mode in force.
+    pub mode: SelfHealingMode,
+    /// The mode that a person chose; `None` where the one of the configuration is in force.
+    pub chosen: Option<SelfHealingMode>,
+    /// How it is watched.
+    pub watch: DomainWatch,
+}
+
+/// Reads incidents and sets modes. Clones share the latest look.
+#[derive(Clone)]
+pub struct SelfHealing {
+    pub(crate) ports: HealingPorts,
+    board: Arc<HealingBoard>,
+}
+
+impl SelfHealing {
+    /// Starts self-healing as a task of the driver.
+    pub(crate) fn start(driver: &BackgroundDriver, ports: HealingPorts) -> Self {
+        let board = Arc::new(HealingBoard::default());
+        driver.spawn(HealingTask::new(ports.clone(), Arc::clone(&board)));
+        Self { ports, board }
+    }
+
+    /// Asks for a look at once.
+    pub(crate) fn ask(&self) {
+        self.board.ask();
+    }
+
+    /// Returns the modes that the latest look went by.
+    pub(crate) fn modes(&self) -> HealingModes {
+        self.board.modes()
+    }
+
+    /// Returns how a domain is watched.
+    pub(crate) fn watch_of(&self, domain: HealingDomain) -> DomainWatch {
+        self.board.watch_of(domain)
+    }
+
+    /// Adds what is known of an incident beside the journal.
+    pub(crate) fn view(&self, record: IncidentRecord) -> IncidentView {
+        let key = IncidentKey { cause: record.opened.cause, subject: record.opened.subject };
+        let next = match record.stage {
+            IncidentStage::Open | IncidentStage::Remediating => self.board.planned(&key),
+            IncidentStage::Resolved => None,
+        };
+        IncidentView { subject: self.subject_of(&key), record, next }
+    }
+
+    fn subject_of(&self, key: &IncidentKey) -> String {
+        let bytes = key.subject.0;
+        match key.cause.domain() {
+            HealingDomain::Runs => RunId::from_bytes(bytes).to_string(),
+            HealingDomain::Tasks => QueuedTaskId::from_bytes(bytes).to_string(),
+            HealingDomain::Approvals => ApprovalId::from_bytes(bytes).to_string(),
+            HealingDomain::Providers => {
+                let log = self.ports.maintain.status().log_id;
+                let models = self.ports.models.borrow();
+                let mut names = models.providers().map(|provider| provider.name());
+                let named = names.find(|name| provider_subject(log, name) == key.subject);
+                named.map(|name| name.as_str().to_owned()).unwrap_or_default()
+            }
+            HealingDomain::Artifacts
+            | HealingDomain::Channels
+            | HealingDomain::Journal
+            | HealingDomain::Sandbox
+            | HealingDomain::Workers
+            | HealingDomain::Browser => String::new(),
+        }
+    }
+}

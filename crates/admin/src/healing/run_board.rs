@@ -1,0 +1,158 @@
+//! How far each run is that an actor works on, beside its tape: for self-healing, which only reads it.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use palyra_types::RunId;
+use tokio::sync::Notify;
+
+/// How long a model may be silent: a provider ends a request itself after that time.
+const MODEL_SILENCE_MAX: Duration = Duration::from_secs(300);
+
+/// What is known of a run that an actor works on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct RunActivity {
+    /// Pieces that models sent.
+    pub received: u64,
+    /// The longest time that its current effects may take, if they have a limit.
+    pub effect_deadline: Option<Duration>,
+}
+
+/// The runs that are worked on. Clones share them.
+#[derive(Clone, Default)]
+pub struct RunBoard {
+    marks: Arc<Mutex<BTreeMap<RunId, Arc<RunMark>>>>,
+    /// Pieces that models sent to all runs. A request may wait for its turn at a provider while others are answered.
+    received: Arc<AtomicU64>,
+    begun: Arc<Notify>,
+}
+
+/// What is known of one run.
+#[derive(Debug, Default)]
+struct RunMark {
+    received: AtomicU64,
+    is_asking: AtomicBool,
+    /// The longest deadline of its effects, in microseconds; zero for none.
+    deadline_us: AtomicU64,
+}
+
+/// The place of a run on the board, until it is dropped.
+pub struct RunMarker {
+    board: RunBoard,
+    run: RunId,
+    mark: Arc<RunMark>,
+}
+
+impl RunBoard {
+    /// Takes note that an actor works on a run.
+    #[must_use]
+    pub fn begin(&self, run: RunId) -> RunMarker {
+        let mark = Arc::new(RunMark::default());
+        self.marks().insert(run, Arc::clone(&mark));
+        self.begun.notify_one();
+        RunMarker { board: self.clone(), run, mark }
+    }
+
+    /// Returns the signal that is given when an actor begins to work on a run.
+    #[must_use]
+    pub fn begun(&self) -> Arc<Notify> {
+        Arc::clone(&self.begun)
+    }
+
+    /// Returns what is known of a run; `None` where no actor works on it.
+    #[must_use]
+    pub fn activity(&self, run: RunId) -> Option<RunActivity> {
+        let mark = self.marks().get(&run).map(Arc::clone)?;
+        let is_asking = mark.is_asking.load(Ordering::Relaxed);
+        let others = if is_asking { self.received.load(Ordering::Relaxed) } else { 0 };
+        let received = mark.received.load(Ordering::Relaxed).wrapping_add(others);
+        let deadline = Duration::from_micros(mark.deadline_us.load(Ordering::Relaxed));
+        let deadline = if is_asking { deadline.max(MODEL_SILENCE_MAX) } else { deadline };
+        Some(RunActivity { received, effect_deadline: (!deadline.is_zero()).then_some(deadline) })
+    }
+
+    fn marks(&self) -> MutexGuard<'_, BTreeMap<RunId, Arc<RunMark>>> {
+        self.marks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl RunMarker {
+    /// Counts a piece that a model sent.
+    pub fn received(&self) {
+        self.mark.received.fetch_add(1, Ordering::Relaxed);
+        self.board.received.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Takes note of how many model requests and how many other effects of the run are at work.
+    pub fn show(&self, requests: usize, effects: usize) {
+        self.mark.is_asking.store(requests > 0, Ordering::Relaxed);
+        if effects == 0 {
+            self.mark.deadline_us.store(0, Ordering::Relaxed);
+        }
+    }
+
+    /// Takes note of an effect that may take so long.
+    pub fn begin_effect(&self, deadline: Duration) {
+        let deadline = u64::try_from(deadline.as_micros()).unwrap_or(u64::MAX);
+        self.mark.deadline_us.fetch_max(deadline, Ordering::Relaxed);
+    }
+}
+
+impl Drop for RunMarker {
+    fn drop(&mut self) {
+        let mut marks = self.board.marks();
+        // Another actor may work on it by now.
+        if marks.get(&self.run).is_some_and(|mark| Arc::ptr_eq(mark, &self.mark)) {
+            marks.remove(&self.run);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_is_on_the_board_while_its_marker_lives() {
+        let board = RunBoard::default();
+        let run = RunId::from_parts(1, 1);
+        let first = board.begin(run);
+        let second = board.begin(run);
+        drop(first);
+        assert_eq!(board.activity(run), Some(RunActivity::default()), "the second actor works on it");
+        drop(second);
+        assert_eq!(board.activity(run), None);
+    }
+
+    #[test]
+    fn pieces_of_others_count_while_a_model_is_asked() {
+        let board = RunBoard::default();
+        let [asking, other] = [1, 2].map(|number| RunId::from_parts(1, number));
+        let markers = [board.begin(asking), board.begin(other)];
+        markers[0].show(1, 0);
+        let before = board.activity(asking);
+        markers[1].received();
+        assert_ne!(board.activity(asking), before);
+        markers[0].show(0, 0);
+        let before = board.activity(asking);
+        markers[1].received();
+        assert_eq!(board.activity(asking), before);
+    }
+
+    #[test]
+    fn the_longest_deadline_counts_until_the_effects_are_over() {
+        let board = RunBoard::default();
+        let run = RunId::from_parts(1, 1);
+        let marker = board.begin(run);
+        marker.begin_effect(Duration::from_secs(60));
+        marker.begin_effect(Duration::from_secs(10));
+        let deadline = || board.activity(run).and_then(|activity| activity.effect_deadline);
+        assert_eq!(deadline(), Some(Duration::from_secs(60)));
+        marker.show(1, 0);
+        assert_eq!(deadline(), Some(MODEL_SILENCE_MAX));
+        marker.show(0, 0);
+        assert_eq!(deadline(), None);
+    }
+}

@@ -1,0 +1,219 @@
+//! Reads the facts of each domain. A domain that cannot be read says so, and nothing is concluded from that look.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use palyra_background::queue::TaskQuery;
+use palyra_healing::{
+    ApprovalFact, ApprovalStanding, DomainFacts, HealingFacts, IncidentSubject, JournalFact, ProgressMarker,
+    ProviderFact, RunFact, RunStanding, TaskFact, TaskStanding,
+};
+use palyra_journal_core::families::{approvals, runs};
+use palyra_journal_core::family::QueryFamilies;
+use palyra_ports::ProviderHealth;
+use palyra_ports::maintain_journal::{Integrity, JournalHealth};
+use palyra_ports::read_approvals::ApprovalQuery;
+use palyra_ports::read_records::RECORD_PAGE_ROWS_MAX;
+use palyra_types::approval::ApprovalRecord;
+use palyra_types::model::ProviderName;
+use palyra_types::queued_task::{OrchestratorBackgroundTaskRecord, TaskKind, TaskStage};
+use palyra_types::run::{RunPhase, RunRecord};
+use palyra_types::{LogId, RunId, TapeSeq, Timestamp};
+
+use super::healing_ports::HealingPorts;
+
+/// Reads facts.
+pub(super) struct FactReader {
+    ports: HealingPorts,
+    /// Providers that were left alone and have not answered since.
+    failing: BTreeSet<ProviderName>,
+}
+
+/// The facts of one look, and when the next task is due.
+pub(super) struct LookResult {
+    pub(super) facts: HealingFacts,
+    pub(super) next_task_due: Option<Duration>,
+}
+
+impl FactReader {
+    pub(super) fn new(ports: HealingPorts) -> Self {
+        Self { ports, failing: BTreeSet::new() }
+    }
+
+    /// Looks at every domain that has a system here.
+    pub(super) async fn look(&mut self) -> LookResult {
+        let tasks = self.open_tasks().await;
+        let next_task_due = tasks.as_ref().and_then(|tasks| self.next_due(tasks));
+        let facts = HealingFacts {
+            runs: self.runs().await,
+            tasks: match &tasks {
+                Some(tasks) => DomainFacts::Read(self.stuck_tasks(tasks)),
+                None => DomainFacts::Unread,
+            },
+            approvals: self.approvals().await,
+            artifacts: DomainFacts::NotWatched,
+            providers: DomainFacts::Read(self.providers()),
+            journal: DomainFacts::Read(self.journal()),
+            sandbox: DomainFacts::NotWatched,
+            channels: DomainFacts::Absent,
+            workers: DomainFacts::Absent,
+            browser: DomainFacts::Absent,
+        };
+        LookResult { facts, next_task_due }
+    }
+
+    async fn runs(&self) -> DomainFacts<Vec<RunFact>> {
+        match self.ports.families.query(|rows, _| runs::open(rows)).await {
+            Ok(open) => {
+                let fact = |run: &RunRecord| self.run_fact(run.run, run.phase, run.last_tape_seq);
+                DomainFacts::Read(open.iter().map(fact).collect())
+            }
+            Err(error) => unread("runs", &error),
+        }
+    }
+
+    fn run_fact(&self, run: RunId, phase: RunPhase, last: TapeSeq) -> RunFact {
+        let activity = self.ports.runs.board().activity(run);
+        let standing = match phase {
+            RunPhase::Waiting(_) | RunPhase::Finished => RunStanding::Waits,
+            RunPhase::Queued => RunStanding::Queued,
+            RunPhase::Running if activity.is_some() => RunStanding::Driven,
+            RunPhase::Running => RunStanding::NotDriven,
+        };
+        let activity = activity.unwrap_or_default();
+        let marker = ProgressMarker { entries: last.0.into(), received: activity.received, processor_us: 0 };
+        let subject = IncidentSubject(run.to_bytes());
+        RunFact { subject, standing, marker, effect_deadline: activity.effect_deadline }
+    }
+
+    async fn open_tasks(&self) -> Option<Vec<OrchestratorBackgroundTaskRecord>> {
+        let mut open = Vec::new();
+        for stage in [TaskStage::Leased, TaskStage::Waiting] {
+            let query = TaskQuery { stage: Some(stage), limit: RECORD_PAGE_ROWS_MAX, ..TaskQuery::default() };
+            match self.ports.queue.list(query).await {
+                Ok(tasks) => open.extend(tasks),
+                Err(error) => {
+                    unread::<()>("tasks", &error);
+                    return None;
+                }
+            }
+        }
+        Some(open)
+    }
+
+    /// Returns the tasks at which a worker is, and those that are due while a worker is free for them.
+    fn stuck_tasks(&self, open: &[OrchestratorBackgroundTaskRecord]) -> Vec<TaskFact> {
+        let leased: Vec<TaskKind> =
+            open.iter().filter(|task| task.stage == TaskStage::Leased).map(|task| task.kind).collect();
+        let now = self.ports.clock.wall();
+        open.iter().filter_map(|task| self.task_fact(task, &leased, now)).collect()
+    }
+
+    fn task_fact(
+        &self,
+        task: &OrchestratorBackgroundTaskRecord,
+        leased: &[TaskKind],
+        now: Timestamp,
+    ) -> Option<TaskFact> {
+        let queue = &self.ports.queue;
+        let busy = leased.iter().filter(|kind| **kind == task.kind).count();
+        let standing = match task.stage {
+            TaskStage::Leased => TaskStanding::Leased,
+            TaskStage::Waiting if task.due <= now && queue.has_free_worker(task.kind, leased.len(), busy) => {
+                TaskStanding::Due
+            }
+            TaskStage::Waiting
+            | TaskStage::Done
+            | TaskStage::DeadLetter
+            | TaskStage::OutcomeUnknown
+            | TaskStage::Cancelled
+            | TaskStage::Dropped => return None,
+        };
+        let marker =
+            ProgressMarker { entries: task.fence.0.into(), received: task.progress, processor_us: 0 };
+        let subject = IncidentSubject(task.task.to_bytes());
+        Some(TaskFact { subject, standing, marker, deadline: queue.heartbeat_span(task.kind) })
+    }
+
+    fn next_due(&self, open: &[OrchestratorBackgroundTaskRecord]) -> Option<Duration> {
+        let now = self.ports.clock.wall();
+        let waiting = open.iter().filter(|task| task.stage == TaskStage::Waiting);
+        let handled = waiting.filter(|task| self.ports.queue.handles(task.kind));
+        handled.map(|task| task.due.since(now)).min()
+    }
+
+    async fn approvals(&self) -> DomainFacts<Vec<ApprovalFact>> {
+        let query = ApprovalQuery { limit: RECORD_PAGE_ROWS_MAX, ..ApprovalQuery::default() };
+        let pending = self.ports.families.query(move |rows, log| approvals::records(rows, log, &query));
+        match pending.await {
+            Ok(pending) => {
+                let is_reachable = (self.ports.reaches_approver)();
+                DomainFacts::Read(pending.iter().map(|one| self.approval_fact(one, is_reachable)).collect())
+            }
+            Err(error) => unread("approvals", &error),
+        }
+    }
+
+    fn approval_fact(&self, approval: &ApprovalRecord, is_reachable: bool) -> ApprovalFact {
+        let now = self.ports.clock.wall();
+        let standing = if approval.expires.is_some_and(|expires| expires < now) {
+            ApprovalStanding::Expired
+        } else if is_reachable || self.ports.runs.is_followed(approval.run) {
+            ApprovalStanding::Pending
+        } else {
+            ApprovalStanding::Unreachable
+        };
+        ApprovalFact { subject: IncidentSubject(approval.approval.to_bytes()), standing }
+    }
+
+    fn providers(&mut self) -> Vec<ProviderFact> {
+        let log = self.ports.maintain.status().log_id;
+        let models = self.ports.models.borrow();
+        let mut known = BTreeSet::new();
+        let mut facts = Vec::new();
+        for provider in models.providers() {
+            let name = provider.name();
+            match provider.health() {
+                ProviderHealth::Paused { .. } => {
+                    self.failing.insert(name.clone());
+                }
+                ProviderHealth::Healthy => {
+                    self.failing.remove(&name);
+                }
+                ProviderHealth::Degraded => {}
+            }
+            let is_paused = self.failing.contains(&name);
+            facts.push(ProviderFact { subject: provider_subject(log, &name), is_paused });
+            known.insert(name);
+        }
+        self.failing.retain(|name| known.contains(name));
+        facts
+    }
+
+    fn journal(&self) -> JournalFact {
+        let status = self.ports.maintain.status();
+        JournalFact {
+            wal_bytes: status.wal_bytes,
+            is_disk_low: status.health == JournalHealth::EndingsOnly,
+            projection_differs: matches!(status.integrity, Integrity::TableDiffers { .. }),
+            damaged_entry: match status.integrity {
+                Integrity::Faulty { seq, .. } => Some(seq.0),
+                Integrity::NotChecked | Integrity::Holds { .. } | Integrity::TableDiffers { .. } => None,
+            },
+        }
+    }
+}
+
+/// Returns the subject of a provider: a digest, since facts hold no names.
+pub(super) fn provider_subject(log: LogId, provider: &ProviderName) -> IncidentSubject {
+    let text = format!("palyra/incident/provider/{log}/{}", provider.as_str());
+    let digest = palyra_ledger::sha256(text.as_bytes());
+    let mut subject = [0; 16];
+    subject.copy_from_slice(&digest[..16]);
+    IncidentSubject(subject)
+}
+
+fn unread<T>(domain: &str, error: &dyn std::fmt::Display) -> DomainFacts<T> {
+    tracing::warn!(domain, %error, "self-healing could not read a domain");
+    DomainFacts::Unread
+}

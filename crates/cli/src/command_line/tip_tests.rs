@@ -1,0 +1,149 @@
+//! What is said after each command line of the table, and after others.
+
+use std::ffi::OsString;
+
+use palyra_explain::TYPED_COMMANDS;
+
+use clap::error::ErrorKind;
+
+use crate::command_line::parse;
+
+fn error(words: &[&str]) -> String {
+    let typed = ["palyra"].iter().chain(words).map(OsString::from).collect();
+    parse(typed).map(|(line, _)| format!("{:?}", line.verb)).unwrap_err().to_string()
+}
+
+/// Returns a command of the table as it is typed.
+fn as_typed(command: &str) -> Vec<&str> {
+    command.split(' ').map(|word| if ["*", "@"].contains(&word) { "XN8H9D" } else { word }).collect()
+}
+
+#[test]
+fn each_command_line_of_the_table_names_one_that_exists() {
+    let rows = TYPED_COMMANDS.iter().flat_map(|(patterns, command, effect)| {
+        patterns.iter().map(move |pattern| (*pattern, *command, *effect))
+    });
+    for (typed, command, effect) in rows {
+        let command = as_typed(command);
+        let parsed = parse(command.iter().map(OsString::from).collect());
+        let incomplete = |error: &clap::Error| {
+            [ErrorKind::MissingRequiredArgument, ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand]
+                .contains(&error.kind())
+        };
+        assert!(parsed.as_ref().err().is_none_or(incomplete), "{command:?}");
+        let message = error(&as_typed(typed));
+        let tip = format!("tip: `{}` {effect}\n", command.join(" "));
+        assert!(message.contains(&tip) && message.matches("tip:").count() == 1, "{typed}: {message}");
+    }
+}
+
+#[test]
+fn a_verb_that_lacks_its_run_is_shown_with_the_newest_one() {
+    for (words, wanted) in [
+        (&["runs", "undo", "--dry-run"][..], "tip: `palyra runs undo last --dry-run` "),
+        (&["runs", "undo"], "tip: `palyra runs undo last --dry-run` "),
+        (&["runs", "show"], "tip: `palyra runs show last` "),
+        (&["runs", "tail", "--json"], "tip: `palyra runs tail last` "),
+        (&["runs", "wait"], "tip: `palyra runs wait last` "),
+        (&["runs", "cancel"], "tip: `palyra runs cancel last` "),
+    ] {
+        let message = error(words);
+        assert!(message.contains(wanted) && message.matches("tip:").count() == 1, "{words:?}: {message}");
+    }
+    // Where the run is named, something else is missing.
+    let message = error(&["runs", "answer", "last"]);
+    assert!(!message.contains("tip:"), "{message}");
+}
+
+#[test]
+fn a_branch_is_looked_for_in_the_chat_that_has_it() {
+    let message = error(&["chat", "--session", "2Q7CR5", "--branch", "5"]);
+    assert!(message.contains("tip: `palyra chat` ") && message.contains("/branch there"), "{message}");
+}
+
+#[test]
+fn no_two_rows_say_the_same() {
+    for (at, (patterns, command, effect)) in TYPED_COMMANDS.iter().enumerate() {
+        let again =
+            TYPED_COMMANDS[at + 1..].iter().any(|(_, other, does)| (other, does) == (command, effect));
+        assert!(!again, "{patterns:?}: {command}");
+    }
+}
+
+#[test]
+fn a_difference_that_is_looked_for_is_the_preview_of_taking_it_back() {
+    for (words, wanted) in [
+        (&["runs", "diff", "last"][..], "tip: `palyra runs undo last --dry-run` "),
+        (&["runs", "diff"], "tip: `palyra runs undo last --dry-run` "),
+        (&["runs", "diff", "XN8H9D"], "tip: `palyra runs undo XN8H9D --dry-run` "),
+        (&["diff"], "tip: `palyra runs undo last --dry-run` "),
+    ] {
+        let message = error(words);
+        assert!(message.contains(wanted), "{words:?}: {message}");
+    }
+}
+
+#[test]
+fn a_tip_names_the_word_that_was_typed_as_a_shell_takes_it() {
+    assert!(error(&["sessions", "search", "my moon"]).contains("--search 'my moon'`"));
+    assert!(error(&["--no-start", "chat", "notes", "--json"]).contains("`palyra chat --session notes`"));
+    assert!(error(&["undo", "that"]).contains("`palyra runs undo last`"));
+    assert!(error(&["undo", "XN8H9D"]).contains("`palyra runs undo XN8H9D`"));
+}
+
+#[test]
+fn no_tip_names_a_verb_that_acts_or_an_option_that_is_not_alike() {
+    for (words, unwanted) in [
+        (&["sessions", "serch", "moon"][..], "archive"),
+        (&["sessions", "archiv", "x"], "archive"),
+        (&["journal", "erasing"], "erase"),
+        (&["policy", "explain", "last", "x"], "--tool"),
+        (&["chat", "--continues"], "--connect"),
+        (&["resumed"], "serve"),
+        (&["approve", "no", "--whole"], "-- --whole"),
+        (&["runs", "cancl"], "cancel"),
+        (&["--model", "local/m", "say hello"], "palyra run local/m"),
+        (&["what", "changed"], "nearest"),
+    ] {
+        let message = error(words);
+        assert!(!message.contains(unwanted), "{words:?}: {message}");
+    }
+    for (words, wanted) in [
+        (&["statsu"][..], "the nearest verb is 'status'"),
+        (&["rum"], "the nearest verb is 'run'"),
+        (&["rnu"], "the nearest verb is 'run'"),
+        (&["run", "-a", "x.png", "what is this"], "--attach"),
+        (&["runs", "lits"], "'list'"),
+        (&["sesions", "list"], "'sessions'"),
+        (&["runs", "list", "--jsn"], "'--json'"),
+        (&["run", "what", "--is-this"], "'-- --is-this'"),
+        (&["xyzzy"], "`palyra run xyzzy` asks a model"),
+        (&["--model", "local/m", "say hello"], "`palyra run --model local/m 'say hello'` asks a model"),
+        (
+            &["--attach", "a.png", "--attach", "b.png", "what is this"],
+            "`palyra run --attach a.png --attach b.png 'what is this'` asks a model",
+        ),
+        (&["what", "changed", "here"], "`palyra run 'what changed here'` asks a model"),
+        (&["ask", "what", "changed"], "`palyra run 'what changed'` asks a model"),
+        (&["why", "is", "it", "slow"], "`palyra run 'why is it slow'` asks a model"),
+        (&["why"], "`palyra policy explain last` shows why"),
+        (&["why", "XN8H9D"], "`palyra policy explain XN8H9D` shows why"),
+        (&["today"], "`palyra runs list` lists the runs"),
+        (&["status", "of", "this", "project"], "`palyra run 'status of this project'` asks a model"),
+        (&["policy", "reload"], "`palyra config reload`"),
+        (&["policy", "rules"], "`palyra policy show`"),
+        (&["policy", "explain", "read_file"], "`palyra policy explain --tool read_file` says how"),
+        (
+            &["policy", "explain", "write_file", "src/a"],
+            r#"`palyra policy explain --tool write_file --arguments '{"path":"src/a","content":"text"}'` says"#,
+        ),
+        (&["policy", "explain"], "`palyra policy explain last`"),
+        (&["sessions", "branch", "3B7Q2K", "3"], "`palyra sessions branch 3B7Q2K@3`"),
+        (&["branch", "last", "3", "--json"], "`palyra sessions branch last@3`"),
+        (&["branch", "3B7Q2K@3"], "`palyra sessions branch 3B7Q2K@3`"),
+        (&["runs", "branch", "last"], "`palyra sessions branch last`"),
+    ] {
+        let message = error(words);
+        assert!(message.contains(wanted), "{words:?}: {message}");
+    }
+}

@@ -1,0 +1,211 @@
+//! What is said after a command line that does not exist: what the user probably looked for.
+//!
+//! Compares what was typed with the table of such command lines. Invariant: no tip names a verb that changes something,
+//! unless the table has it or what was typed differs from it in one letter.
+
+use clap::builder::StyledStr;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use palyra_screen_text::shell_word;
+use palyra_types::spelling::{is_alike, is_swapped};
+
+use crate::typed_commands::{
+    branch_at_entry, completed_command, explained_call, is_like_id, known_command, plain_words,
+};
+
+/// Verbs that only show something, or ask again before they do more.
+const SAFE_VERBS: [&str; 36] = [
+    "chat", "run", "runs", "sessions", "approve", "policy", "tools", "status", "logs", "doctor", "journal",
+    "explain", "model", "config", "admin", "help", "version", "list", "show", "tail", "wait", "effects",
+    "kept", "check", "test", "diff", "shadow", "posture", "skills", "verify", "watch", "grants", "schema",
+    "tokens", "vault", "agents",
+];
+/// How many of them can be the first word.
+const FIRST_VERBS: usize = 17;
+/// Verbs whose words can begin with `--`.
+const FREE_TEXT: [&[&str]; 3] = [&["run"], &["runs", "answer"], &["runs", "steer"]];
+
+/// A line of so many words is likely a question.
+const QUESTION_WORDS_MIN: usize = 3;
+
+/// The position of the word that no verb has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UnknownWord {
+    /// The first one, which can also be a question.
+    First,
+    /// One behind a verb, or an option.
+    Later,
+}
+
+/// Replaces the suggestions of an error about a verb or an option that does not exist. `typed` begins with the first
+/// word that is not an option of every verb; `verbs` is the definition of the command line.
+pub fn with_tip(
+    mut error: clap::Error,
+    typed: &[String],
+    unknown: UnknownWord,
+    verbs: &clap::Command,
+) -> clap::Error {
+    let only = match error.kind() {
+        ErrorKind::InvalidSubcommand | ErrorKind::UnknownArgument => None,
+        ErrorKind::MissingRequiredArgument => Some(completed_command(typed)),
+        ErrorKind::ValueValidation => Some(explained_tool(&error, typed)),
+        _ => return error,
+    };
+    if let Some(only) = only {
+        return with_tips(error, only.map(|(command, effect)| format!("`{command}` {effect}")));
+    }
+    let mut tips = Vec::new();
+    let without_verb = unknown == UnknownWord::First;
+    if let Some((command, effect)) =
+        branch_at_entry(typed).or_else(|| known_command(&with_option(&error, typed)))
+    {
+        tips.push(format!("`{command}` {effect}"));
+        let question = as_question(typed, QUESTION_WORDS_MIN).filter(|_| without_verb);
+        tips.extend(question.map(|command| format!("`{command}` asks a model")));
+        error.remove(ContextKind::SuggestedSubcommand);
+        error.remove(ContextKind::SuggestedArg);
+        error.remove(ContextKind::Suggested);
+    } else if let Some(command) = question_with_option(&error, typed, verbs).filter(|_| without_verb) {
+        tips.push(format!("`{command}` asks a model"));
+        error.remove(ContextKind::SuggestedArg);
+        error.remove(ContextKind::Suggested);
+    } else {
+        keep_safe(&mut error, typed);
+        if let Some(word) = typed.first().filter(|_| without_verb) {
+            let nearest = suggested(&error, ContextKind::SuggestedSubcommand).pop();
+            let swapped = SAFE_VERBS[..FIRST_VERBS].iter().find(|verb| is_swapped(word, verb));
+            // Words of a question: another first letter is more than a slip.
+            let nearest =
+                nearest.filter(|verb| typed.len() == 1 || verb.chars().next() == word.chars().next());
+            let nearest = nearest.or_else(|| swapped.map(|verb| (*verb).to_owned()));
+            tips.extend(nearest.map(|verb| format!("the nearest verb is '{verb}'")));
+            // An empty question, and one that begins like an option, cannot be asked.
+            if word == "-v" {
+                tips.push("`palyra version` prints the version".to_owned());
+            } else if !word.trim().is_empty() && !word.starts_with('-') {
+                let command =
+                    as_question(typed, 1).unwrap_or_else(|| format!("palyra run {}", shell_word(word)));
+                tips.push(format!(
+                    "`{command}` asks a model; a question of several words in quotes needs no verb"
+                ));
+            }
+            tips.push("`palyra help` lists the verbs".to_owned());
+            error.remove(ContextKind::SuggestedSubcommand);
+        } else if let Some(names) = long_names(&error, typed, verbs) {
+            tips.push(format!("there are no options of one letter here; with this letter begins {names}"));
+            error.remove(ContextKind::Suggested);
+        } else if is_second_word(&error, typed)
+            && let Some(command) = as_question(typed, 1 + QUESTION_WORDS_MIN)
+        {
+            tips.push(format!("`{command}` asks a model"));
+        }
+    }
+    with_tips(error, tips)
+}
+
+/// Adds lines of what to type instead.
+fn with_tips(mut error: clap::Error, tips: impl IntoIterator<Item = String>) -> clap::Error {
+    let tips: Vec<StyledStr> = tips.into_iter().map(StyledStr::from).collect();
+    if !tips.is_empty() {
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
+    }
+    error
+}
+
+/// Returns the words as one question to a model, where there are so many, and neither an option nor an id among them.
+fn as_question(typed: &[String], words_min: usize) -> Option<String> {
+    let is_plain = |word: &String| !word.starts_with('-') && (typed.len() == 1 || !is_like_id(word));
+    (typed.len() >= words_min && typed.iter().all(is_plain))
+        .then(|| format!("palyra run {}", shell_word(&typed.join(" "))))
+}
+
+/// Returns the options of a verb that begin with the letter of an option of one letter.
+fn long_names(error: &clap::Error, typed: &[String], verbs: &clap::Command) -> Option<String> {
+    let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else { return None };
+    let letter = option.strip_prefix('-').filter(|letter| letter.chars().count() == 1)?;
+    let verb = verbs.find_subcommand(typed.first()?)?;
+    let names = verb.get_arguments().filter(|argument| !argument.is_hide_set());
+    let names = names.filter_map(|argument| argument.get_long()).filter(|name| name.starts_with(letter));
+    let names: Vec<String> = names.map(|name| format!("--{name}")).collect();
+    (!names.is_empty()).then(|| names.join(", "))
+}
+
+/// Returns whether it is the word right behind the verb that does not exist.
+fn is_second_word(error: &clap::Error, typed: &[String]) -> bool {
+    [ContextKind::InvalidSubcommand, ContextKind::InvalidArg]
+        .into_iter()
+        .any(|kind| matches!(error.get(kind), Some(ContextValue::String(word)) if typed.get(1) == Some(word)))
+}
+
+/// Returns how to ask about a tool that was typed in the place of a run, with what was typed behind it.
+fn explained_tool(error: &clap::Error, typed: &[String]) -> Option<(String, &'static str)> {
+    let [policy, explain, tool, more @ ..] = typed else { return None };
+    let is_tool =
+        policy == "policy" && explain == "explain" && tool.starts_with(|c: char| c.is_ascii_lowercase());
+    let is_refused = matches!(
+        error.get(ContextKind::InvalidValue),
+        Some(ContextValue::String(value)) if value == tool
+    );
+    (is_tool && is_refused).then(|| explained_call(tool, &plain_words(more)))
+}
+
+/// Returns the words with the option that no verb has, which can be before the first of them.
+fn with_option(error: &clap::Error, typed: &[String]) -> Vec<String> {
+    let mut typed = typed.to_vec();
+    if let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg)
+        && !typed.contains(option)
+    {
+        typed.push(option.clone());
+    }
+    typed
+}
+
+/// Returns a question with an option of `run` in front of it, as `run` takes it.
+fn question_with_option(error: &clap::Error, typed: &[String], verbs: &clap::Command) -> Option<String> {
+    let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else { return None };
+    let run = verbs.find_subcommand("run")?;
+    let known = run.get_arguments().find(|known| known.get_long() == option.strip_prefix("--"))?;
+    // It stands before the first word; the same one behind that belongs to the question's command line.
+    let rest = typed.strip_prefix(std::slice::from_ref(option)).unwrap_or(typed);
+    let words: Vec<String> = rest.iter().map(|word| shell_word(word)).collect();
+    let words_min = if known.get_action().takes_values() { 2 } else { 1 };
+    (words.len() >= words_min).then(|| format!("palyra run {option} {}", words.join(" ")))
+}
+
+/// Removes suggestions that are not alike, or that do something else than show.
+fn keep_safe(error: &mut clap::Error, typed: &[String]) {
+    let verbs = plain_words(typed);
+    let takes_text = FREE_TEXT.iter().any(|verb| verbs.starts_with(verb));
+    if error.kind() == ErrorKind::UnknownArgument && !takes_text {
+        error.remove(ContextKind::Suggested);
+    }
+    for (invalid, kind) in [
+        (ContextKind::InvalidSubcommand, ContextKind::SuggestedSubcommand),
+        (ContextKind::InvalidArg, ContextKind::SuggestedArg),
+    ] {
+        let Some(ContextValue::String(word)) = error.get(invalid).cloned() else { continue };
+        let kept = suggested(error, kind).into_iter().filter(|name| {
+            is_alike(word.trim().trim_start_matches('-'), name.trim_start_matches('-'))
+                && (kind == ContextKind::SuggestedArg || SAFE_VERBS.contains(&name.as_str()))
+        });
+        let kept: Vec<String> = kept.collect();
+        error.remove(kind);
+        match (kind, kept.last()) {
+            (_, None) => {}
+            (ContextKind::SuggestedArg, Some(last)) => {
+                error.insert(kind, ContextValue::String(last.clone()));
+            }
+            _ => {
+                error.insert(kind, ContextValue::Strings(kept));
+            }
+        }
+    }
+}
+
+/// Returns what the parser suggests, the most similar one last.
+fn suggested(error: &clap::Error, kind: ContextKind) -> Vec<String> {
+    match error.get(kind) {
+        Some(ContextValue::Strings(names)) => names.clone(),
+        Some(ContextValue::String(name)) => vec![name.clone()],
+        _ => Vec::new(),
+    }
+}

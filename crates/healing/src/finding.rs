@@ -1,0 +1,82 @@
+//! What a look finds, and what the domains need to look.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use palyra_types::incident::{IncidentCause, IncidentEvidence, IncidentSeverity, IncidentSubject};
+
+use crate::facts::ProgressMarker;
+use crate::incident_key::IncidentKey;
+use crate::remedies::severity_of;
+use crate::silence::SilenceBook;
+use crate::times::HealingTimes;
+
+/// Something that is wrong at a look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct IncidentFinding {
+    /// How urgent it is.
+    pub severity: IncidentSeverity,
+    /// What shows it.
+    pub evidence: IncidentEvidence,
+    /// How far its subject was.
+    pub marker: ProgressMarker,
+}
+
+/// One look of a domain.
+pub(crate) struct DomainLook<'a> {
+    pub(crate) times: &'a HealingTimes,
+    pub(crate) silences: &'a mut SilenceBook,
+    pub(crate) found: &'a mut BTreeMap<IncidentKey, IncidentFinding>,
+}
+
+impl DomainLook<'_> {
+    /// Finds what has been without progress for its window.
+    pub(crate) fn silent(
+        &mut self,
+        cause: IncidentCause,
+        subject: IncidentSubject,
+        marker: ProgressMarker,
+        window: Duration,
+    ) {
+        let silent = self.silences.note(cause, subject, marker);
+        if silent >= window {
+            self.find(cause, subject, IncidentEvidence { silent, window, measured: 0, limit: 0 }, marker);
+        }
+    }
+
+    /// Finds a condition that has lasted for its window; a measurement that changes does not begin it again.
+    pub(crate) fn lasting(
+        &mut self,
+        cause: IncidentCause,
+        subject: IncidentSubject,
+        window: Duration,
+        evidence: IncidentEvidence,
+    ) {
+        let marker = ProgressMarker::default();
+        let silent = self.silences.note(cause, subject, marker);
+        if silent >= window {
+            self.find(cause, subject, IncidentEvidence { silent, window, ..evidence }, marker);
+        }
+    }
+
+    /// Finds something that is wrong as soon as it is seen.
+    pub(crate) fn at_once(
+        &mut self,
+        cause: IncidentCause,
+        subject: IncidentSubject,
+        evidence: IncidentEvidence,
+    ) {
+        self.find(cause, subject, evidence, ProgressMarker::default());
+    }
+
+    fn find(
+        &mut self,
+        cause: IncidentCause,
+        subject: IncidentSubject,
+        evidence: IncidentEvidence,
+        marker: ProgressMarker,
+    ) {
+        let finding = IncidentFinding { severity: severity_of(cause), evidence, marker };
+        self.found.insert(IncidentKey { cause, subject }, finding);
+    }
+}

@@ -1,0 +1,136 @@
+//! What becomes of incidents from look to look.
+
+use palyra_types::IncidentId;
+use palyra_types::incident::{IncidentCause, IncidentResolution, RemedyKind, RemedyOutcome, SelfHealingMode};
+
+use crate::facts::{DomainFacts, HealingFacts, ProviderFact, RunStanding};
+use crate::fixture::{Caller, of_runs, run, seconds, subject};
+use crate::incident_key::IncidentKey;
+use crate::plan::RemedyDue;
+use crate::remedies::REMEDIES_PER_HOUR_MAX;
+use crate::state::{RestoredIncident, SelfHealingState};
+use crate::times::HealingTimes;
+
+const NOT_DRIVEN: IncidentCause = IncidentCause::RunNotDriven;
+
+fn key(cause: IncidentCause, number: u8) -> IncidentKey {
+    IncidentKey { cause, subject: subject(number) }
+}
+
+#[test]
+fn a_stuck_run_is_resumed_then_cancelled_and_then_left_to_a_person() {
+    let mut caller = Caller::new(SelfHealingMode::Auto);
+    let facts = of_runs(vec![run(1, RunStanding::NotDriven, 7)]);
+    let mut story = Vec::new();
+    for minute in 0..30 {
+        let now = seconds(minute * 60);
+        let plan = caller.look(&facts, now);
+        story.extend(plan.openings.iter().map(|opening| format!("{minute} {}", opening.key.cause.as_str())));
+        story.extend(plan.checks.iter().map(|check| format!("{minute} {}", check.outcome.as_str())));
+        story.extend(caller.perform(now).iter().map(|it| format!("{minute} {}", it.remedy.as_str())));
+    }
+    assert_eq!(
+        story,
+        ["2 run_not_driven", "2 resume_run", "3 did_not_help", "3 cancel_run", "4 did_not_help"]
+    );
+}
+
+#[test]
+fn an_incident_is_resolved_when_its_finding_is_gone() {
+    for (mode, resolution) in [
+        (SelfHealingMode::Auto, IncidentResolution::Remedied),
+        (SelfHealingMode::ObserveOnly, IncidentResolution::ByItself),
+    ] {
+        let mut caller = Caller::new(mode);
+        let stuck = of_runs(vec![run(1, RunStanding::NotDriven, 7)]);
+        for minute in 0..=2 {
+            caller.look(&stuck, seconds(minute * 60));
+        }
+        let performed = caller.perform(seconds(120)).len();
+        assert_eq!(performed, usize::from(mode == SelfHealingMode::Auto));
+        let plan = caller.look(&of_runs(Vec::new()), seconds(130));
+        assert_eq!(plan.resolvings.iter().map(|over| over.resolution).collect::<Vec<_>>(), [resolution]);
+        let outcomes: Vec<_> = plan.checks.iter().map(|check| check.outcome).collect();
+        assert_eq!(outcomes, vec![RemedyOutcome::Helped; performed]);
+        assert!(!caller.state.needs_looks());
+    }
+}
+
+#[test]
+fn a_domain_that_cannot_be_read_opens_and_resolves_nothing() {
+    let mut caller = Caller::new(SelfHealingMode::ObserveOnly);
+    let stuck = of_runs(vec![run(1, RunStanding::NotDriven, 7)]);
+    let unread = HealingFacts { runs: DomainFacts::Unread, ..HealingFacts::default() };
+    caller.look(&stuck, seconds(0));
+    caller.look(&unread, seconds(60));
+    let plan = caller.look(&stuck, seconds(120));
+    assert!(plan.openings.is_empty(), "only the silence of looks that saw it counts");
+    assert_eq!(Caller::opened(&caller.look(&stuck, seconds(180))), [key(NOT_DRIVEN, 1)]);
+    assert!(caller.look(&unread, seconds(240)).resolvings.is_empty());
+}
+
+#[test]
+fn a_machine_that_slept_finds_nothing_stuck() {
+    let mut caller = Caller::new(SelfHealingMode::Auto);
+    let facts = of_runs(vec![run(1, RunStanding::Driven, 7)]);
+    caller.look(&facts, seconds(0));
+    assert!(caller.look(&facts, seconds(30_000)).openings.is_empty());
+}
+
+#[test]
+fn a_disabled_domain_opens_nothing_and_ends_what_is_open() {
+    let mut caller = Caller::new(SelfHealingMode::Auto);
+    let stuck = of_runs(vec![run(1, RunStanding::NotDriven, 7), run(2, RunStanding::Driven, 1)]);
+    for minute in 0..=2 {
+        caller.look(&stuck, seconds(minute * 60));
+    }
+    caller.modes = crate::modes::HealingModes::all(SelfHealingMode::Disabled);
+    assert!(caller.perform(seconds(121)).is_empty());
+    let plan = caller.look(&stuck, seconds(180));
+    assert_eq!(plan.resolvings.len(), 2);
+    assert!(plan.resolvings.iter().all(|over| over.resolution == IncidentResolution::NotWatched));
+    assert!(caller.look(&stuck, seconds(240)).openings.is_empty());
+}
+
+#[test]
+fn a_provider_that_fails_again_and_again_is_reopened_a_few_times_an_hour() {
+    let mut caller = Caller::new(SelfHealingMode::Auto);
+    let of_provider = |is_paused| HealingFacts {
+        providers: DomainFacts::Read(vec![ProviderFact { subject: subject(3), is_paused }]),
+        ..HealingFacts::default()
+    };
+    let mut performed = 0;
+    for minute in 0..58 {
+        let now = seconds(minute * 60);
+        // It recovers for a moment after each remedy, so each failure is an incident of its own.
+        caller.look(&of_provider(minute % 4 != 3), now);
+        performed += caller.perform(now).len();
+    }
+    assert_eq!(performed, REMEDIES_PER_HOUR_MAX);
+    let limited = (58..62).any(|minute| {
+        let now = seconds(minute * 60);
+        caller.look(&of_provider(true), now);
+        let planned = caller.state.plan(&caller.modes, now).remedies;
+        planned.iter().any(|remedy| remedy.due == RemedyDue::RateLimited)
+    });
+    assert!(limited);
+}
+
+#[test]
+fn an_incident_of_an_earlier_process_goes_on_with_the_next_remedy_after_its_pause() {
+    let mut state = SelfHealingState::new(HealingTimes::default());
+    let key = key(NOT_DRIVEN, 1);
+    let incident = IncidentId::from_parts(1, 1);
+    let last_remedy = Some(RemedyKind::ResumeRun);
+    state.restore(RestoredIncident { key, incident, remedies: 1, last_remedy }, seconds(0));
+    let modes = crate::modes::HealingModes::all(SelfHealingMode::Auto);
+    let facts = of_runs(vec![run(1, RunStanding::NotDriven, 7)]);
+    for minute in 0..=2 {
+        state.observe(&facts, seconds(minute * 60));
+    }
+    let planned = state.plan(&modes, seconds(120)).remedies;
+    assert_eq!(
+        planned.iter().map(|it| (it.remedy, it.due)).collect::<Vec<_>>(),
+        [(RemedyKind::CancelRun, RemedyDue::Now)]
+    );
+}

@@ -1,0 +1,65 @@
+//! Schedules in the list of what waits, and what ends that.
+
+use palyra_types::Content;
+use palyra_types::schedule::{OccurrenceStage, ScheduleEvent};
+
+use super::rig::{Rig, hourly, me};
+use crate::ScheduleAttentionKind::{Paused, Reminder};
+use crate::scheduled_run::RunNotStarted;
+use crate::{DraftAction, ScheduleAttentionKind, ScheduleDraft};
+
+async fn kinds(rig: &Rig) -> Vec<ScheduleAttentionKind> {
+    rig.schedules.attention(me()).await.unwrap().into_iter().map(|waiting| waiting.kind).collect()
+}
+
+fn reminder() -> ScheduleDraft {
+    ScheduleDraft { action: DraftAction::Remind(Content::from("drink")), ..hourly() }
+}
+
+async fn resumes(rig: &Rig) -> usize {
+    let entries = rig.schedule_entries().await;
+    entries.iter().filter(|(_, event)| matches!(event, ScheduleEvent::Resumed { .. })).count()
+}
+
+#[tokio::test]
+async fn a_delivered_reminder_waits_until_a_person_says_that_they_saw_it() {
+    let rig = Rig::start();
+    let schedule = rig.create(reminder()).await;
+    assert_eq!(kinds(&rig).await, []);
+    rig.schedules.resume(me(), schedule).await.unwrap();
+    assert_eq!(resumes(&rig).await, 0, "nothing was delivered yet");
+    let mut changes = rig.schedules.watch_changes();
+    changes.mark_unchanged();
+    rig.advance(60).await;
+    assert!(changes.has_changed().unwrap(), "the list is looked at again");
+    let waiting = rig.schedules.attention(me()).await.unwrap();
+    assert_eq!((waiting[0].kind, waiting[0].about.expose().as_str()), (Reminder, "drink"));
+    let rig = rig.restarted();
+    rig.advance(1).await;
+    assert_eq!(kinds(&rig).await, [Reminder], "a restart does not end it");
+    rig.schedules.resume(me(), schedule).await.unwrap();
+    rig.schedules.resume(me(), schedule).await.unwrap();
+    assert_eq!((kinds(&rig).await, resumes(&rig).await), (vec![], 1));
+    rig.advance(59).await;
+    assert_eq!(kinds(&rig).await, [Reminder], "the next time is delivered all the same");
+    rig.schedules.remove(me(), schedule).await.unwrap();
+    assert_eq!(kinds(&rig).await, []);
+}
+
+#[tokio::test]
+async fn a_schedule_that_five_failures_paused_waits_until_it_is_resumed() {
+    let rig = Rig::start();
+    let schedule = rig.create(hourly()).await;
+    rig.world.lock().refusal = Some(RunNotStarted::Refused { what: "the session is archived".to_owned() });
+    rig.advance(4 * 60).await;
+    assert_eq!(kinds(&rig).await, [], "four failures");
+    rig.advance(60).await;
+    assert_eq!(kinds(&rig).await, [Paused]);
+    rig.world.lock().refusal = None;
+    rig.schedules.resume(me(), schedule).await.unwrap();
+    assert_eq!(kinds(&rig).await, []);
+    rig.advance(60).await;
+    assert_eq!(rig.stages(schedule).await.last(), Some(&(360, OccurrenceStage::Running)));
+    rig.schedules.pause(me(), schedule).await.unwrap();
+    assert_eq!(kinds(&rig).await, [], "a person paused it, so nothing waits");
+}
