@@ -138,6 +138,8 @@ pub(super) struct RunActor {
     pause: Option<RetryPause>,
     /// Calls that have not reported yet.
     tools: BTreeSet<EffectId>,
+    /// Calls whose ends were not reported here yet, also those that the machine does not wait for any more.
+    performed: BTreeSet<EffectId>,
     /// What they print meanwhile.
     printing: PrintingCalls,
     /// Calls of which it is being found out what they would do.
@@ -202,6 +204,7 @@ impl RunActor {
             model: None,
             pause: None,
             tools: BTreeSet::new(),
+            performed: BTreeSet::new(),
             printing: PrintingCalls::default(),
             preparing: BTreeSet::new(),
             answering: 0,
@@ -286,10 +289,28 @@ impl RunActor {
             self.run_context.hub.close_on_fatal(&AppendError::Quarantined);
         }
         self.inputs.refuse(error);
+        self.stop_calls(error, commands).await;
         for command in close(commands).await {
             command.answer(Err(error.clone().into()));
         }
         ActorExit { exit: RunExit::Stalled(StallKind::of_append(error)), commands: Vec::new() }
+    }
+
+    /// Stops the calls that are performed and waits for their ends: the next worker records that their outcomes are unknown, and
+    /// none of them may act behind that.
+    async fn stop_calls(&mut self, error: &AppendError, commands: &mut mpsc::Receiver<RunCommand>) {
+        self.stop.cancel();
+        while !self.performed.is_empty() {
+            let Some(command) = commands.recv().await else { return };
+            self.note_call_end(&command.input);
+            command.answer(Err(error.clone().into()));
+        }
+    }
+
+    fn note_call_end(&mut self, input: &RunInput) {
+        if let RunInput::ToolFinished { effect, .. } | RunInput::ToolOutcomeLost { effect, .. } = input {
+            self.performed.remove(effect);
+        }
     }
 
     /// Waits for something to do, then takes all that is there.
@@ -330,6 +351,7 @@ impl RunActor {
         if let RunInput::ToolPrepared { effect, .. } = &command.input {
             self.preparing.remove(effect);
         }
+        self.note_call_end(&command.input);
         // What was printed is recorded before what came of it.
         self.printing.end(&command.input, self.run_context.ports.clock.boot(), &mut self.inputs);
         let Some(mut command) = self.reprepare(command) else { return };
@@ -592,6 +614,7 @@ impl RunActor {
                 }
                 Effect::Execute(grant) if machine.is_tool_running(grant.effect()) => {
                     self.tools.insert(grant.effect());
+                    self.performed.insert(grant.effect());
                     self.marker.begin_effect(grant.deadline());
                     let (run_context, mailbox) = (Arc::clone(&self.run_context), self.own_mailbox.clone());
                     let output = self.printing.begin(grant.effect(), &run_context.ports.redactor);

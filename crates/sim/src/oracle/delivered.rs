@@ -1,11 +1,11 @@
 //! What people, models and tools are told, held against what is committed in that moment.
 
 use palyra_run_core::Grant;
-use palyra_types::event::{RunEvent, TapeEvent, ToolEvent};
+use palyra_types::RunId;
+use palyra_types::event::{RunEvent, TapeEvent};
 use palyra_types::model::{ChatMessage, ModelRequest};
 use palyra_types::tape::OrchestratorTapeRecord;
 use palyra_types::tool::EffectContract;
-use palyra_types::{EffectId, RunId};
 
 use super::content::{OWNER, STRANGER, SpeakerKind};
 use super::run_view::ModelInput;
@@ -124,11 +124,7 @@ impl Oracle {
         if grant.contract() == EffectContract::Opaque && times > 1 {
             self.find(format!("the opaque call {effect} of {run} acted twice"));
         }
-        // A call that is being stopped may act behind the entry which says that its outcome is unknown: that covers it.
-        let recorded = self.runs.get(&run).is_some_and(|view| {
-            view.machine().is_tool_running(effect)
-                || view.tape().iter().any(|entry| is_in_doubt(entry, effect))
-        });
+        let recorded = self.runs.get(&run).is_some_and(|view| view.machine().is_tool_running(effect));
         if !recorded {
             self.find(format!("call {effect} of {run} acts, which its tape does not say"));
         }
@@ -137,11 +133,6 @@ impl Oracle {
             self.find(format!("call {effect} of {run} {complaint}"));
         }
     }
-}
-
-/// Returns whether an entry says that the outcome of a call is unknown.
-fn is_in_doubt(entry: &OrchestratorTapeRecord, effect: EffectId) -> bool {
-    matches!(entry.event, TapeEvent::Tool(ToolEvent::OutcomeUnknown { effect: of, .. }) if of == effect)
 }
 
 /// Returns for whom a run works, by its first entry.
