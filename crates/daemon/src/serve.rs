@@ -421,8 +421,8 @@ async fn start_gateway(
             Ok(mut gateway) => {
                 gateway.admin.usage = gateway.admin.usage.with_prices(prices);
                 credentials.belong_to(gateway.admin.access.local_principal());
-                tool_setup.memory.use_memory(Arc::new(gateway.admin.memories.clone()));
-                tool_setup.schedules.use_schedules(Arc::new(gateway.schedules.clone()));
+                tool_setup.memory.give(Arc::new(gateway.admin.memories.clone()));
+                tool_setup.schedules.give(Arc::new(gateway.schedules.clone()));
                 return Ok((journal, gateway));
             }
             Err(error) if error.code() == ErrorCode::JournalCorrupt && derived == Derived::Checked => {

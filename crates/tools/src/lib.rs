@@ -20,6 +20,7 @@ mod edit_file;
 mod apply_patch;
 
 mod ask_user;
+mod late_access;
 mod memory;
 mod schedules;
 
@@ -46,6 +47,7 @@ mod attacks;
 mod fixture;
 
 pub use builtin::BuiltinTools;
+pub use late_access::LateAccess;
 pub use memory::{MemoryAccess, MemoryTools, memory_tool_specs};
 pub use project_files::WorkspaceProjectFiles;
 pub use schedules::{ScheduleAccess, ScheduleTools, schedule_tool_specs};

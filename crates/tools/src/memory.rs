@@ -19,7 +19,8 @@ use palyra_tool_kit::{CallError, CallFailure, CallResult, InvalidArguments, Tool
 use palyra_types::ErrorCode;
 use palyra_types::tool::ToolSpec;
 use serde::de::DeserializeOwned;
-use tokio::sync::watch;
+
+use crate::late_access::LateAccess;
 
 /// One tool: what it declares, and what a call does.
 struct MemoryTool {
@@ -57,28 +58,7 @@ pub fn memory_tool_specs() -> Vec<ToolSpec> {
 }
 
 /// The memory that the tools use. Clones share it.
-#[derive(Clone)]
-pub struct MemoryAccess(Arc<watch::Sender<Option<Arc<dyn UseMemories>>>>);
-
-impl Default for MemoryAccess {
-    fn default() -> Self {
-        Self(Arc::new(watch::channel(None).0))
-    }
-}
-
-impl MemoryAccess {
-    /// Says which memory is used from now on; calls that came before it begin.
-    pub fn use_memory(&self, memory: Arc<dyn UseMemories>) {
-        self.0.send_replace(Some(memory));
-    }
-
-    /// Waits for the memory: runs that a restart caught call tools before the gateway is there.
-    async fn memory(&self) -> Option<Arc<dyn UseMemories>> {
-        let mut known = self.0.subscribe();
-        let memory = known.wait_for(Option::is_some).await.ok()?;
-        memory.clone()
-    }
-}
+pub type MemoryAccess = LateAccess<dyn UseMemories>;
 
 /// The tools of memory. Cheap to clone.
 #[derive(Clone)]
@@ -97,7 +77,7 @@ impl MemoryTools {
     /// Makes the tools; they wait until they are given a memory.
     #[must_use]
     pub fn new() -> Self {
-        let access = MemoryAccess::default();
+        let access = MemoryAccess::new("memory");
         let tools = ToolSet::new(TOOLS.iter().map(|row| row.tool(&access)).collect());
         Self { tools, access }
     }
@@ -131,13 +111,8 @@ impl MemoryTool {
             };
             let asked = MemoryRequest { call, arguments: invocation.arguments };
             async move {
-                match access.memory().await {
-                    Some(memory) => run(memory, asked).await,
-                    None => Err(CallError::NotStarted(CallFailure::new(
-                        ErrorCode::ShuttingDown,
-                        "the daemon is about to stop, so memory cannot be used".to_owned(),
-                    ))),
-                }
+                let memory = access.wait().await.map_err(CallError::NotStarted)?;
+                run(memory, asked).await
             }
         })
     }

@@ -21,7 +21,8 @@ use palyra_tool_kit::{
 use palyra_types::ErrorCode;
 use palyra_types::tool::{Taints, ToolSpec};
 use serde::de::DeserializeOwned;
-use tokio::sync::watch;
+
+use crate::late_access::LateAccess;
 
 const DEADLINE: Duration = Duration::from_secs(20);
 
@@ -71,31 +72,7 @@ pub fn schedule_tool_specs() -> Vec<ToolSpec> {
 }
 
 /// The schedules that the tools use. Clones share them.
-#[derive(Clone)]
-pub struct ScheduleAccess(Arc<watch::Sender<Option<Arc<dyn UseSchedules>>>>);
-
-impl Default for ScheduleAccess {
-    fn default() -> Self {
-        Self(Arc::new(watch::channel(None).0))
-    }
-}
-
-impl ScheduleAccess {
-    /// Says which schedules are used from now on; calls that came before it begin.
-    pub fn use_schedules(&self, schedules: Arc<dyn UseSchedules>) {
-        self.0.send_replace(Some(schedules));
-    }
-
-    /// Waits for the schedules: runs that a restart interrupted call tools before the gateway is there.
-    async fn schedules(&self) -> Result<Arc<dyn UseSchedules>, CallFailure> {
-        let mut known = self.0.subscribe();
-        let found = known.wait_for(Option::is_some).await.ok().and_then(|schedules| schedules.clone());
-        found.ok_or_else(|| {
-            let message = "the daemon is about to stop, so schedules cannot be used".to_owned();
-            CallFailure::new(ErrorCode::ShuttingDown, message)
-        })
-    }
-}
+pub type ScheduleAccess = LateAccess<dyn UseSchedules>;
 
 /// The tools of schedules. Cheap to clone.
 #[derive(Clone)]
@@ -114,7 +91,7 @@ impl ScheduleTools {
     /// Makes the tools; they wait until they are given schedules.
     #[must_use]
     pub fn new() -> Self {
-        let access = ScheduleAccess::default();
+        let access = ScheduleAccess::new("schedules");
         let tools = ToolSet::new(TOOLS.iter().map(|row| row.tool(&access)).collect());
         Self { tools, access }
     }
@@ -146,7 +123,7 @@ impl ScheduleTool {
                 plan: invocation.plan,
             };
             async move {
-                let schedules = access.schedules().await.map_err(CallError::NotStarted)?;
+                let schedules = access.wait().await.map_err(CallError::NotStarted)?;
                 run(schedules, call).await
             }
         });
@@ -155,8 +132,7 @@ impl ScheduleTool {
         tool.prepared_by(move |intent| {
             let intent = intent.clone();
             // The pool of the kit has threads of its own for work that blocks.
-            tokio::runtime::Handle::current()
-                .block_on(async { prepare(access.schedules().await?, intent).await })
+            tokio::runtime::Handle::current().block_on(async { prepare(access.wait().await?, intent).await })
         })
     }
 }

@@ -65,7 +65,7 @@ async fn start(mut parts: Parts) -> Rig {
     let scripted = parts.tools.clone();
     parts.equipment = Some(Arc::new(PageAndSchedules { scripted, schedules: Arc::new(tools.tools()) }));
     let rig = parts.start().await;
-    tools.access().use_schedules(Arc::new(rig.gateway.schedules.clone()));
+    tools.access().give(Arc::new(rig.gateway.schedules.clone()));
     rig
 }
 

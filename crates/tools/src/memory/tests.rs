@@ -128,7 +128,7 @@ impl UseMemories for NotedMemory {
 
 async fn called(memory: &Arc<NotedMemory>, tool: &str, arguments: &str) -> RawToolOutcome {
     let tools = MemoryTools::new();
-    tools.access().use_memory(Arc::clone(memory) as _);
+    tools.access().give(Arc::clone(memory) as _);
     let contract = if tool == "memory_write" { EffectContract::Local } else { EffectContract::Pure };
     let grant = GrantRequest::new(tool, arguments, Path::new(ROOT)).contract(contract).grant();
     tools.tools().execute(grant, Supervision::default()).await.unwrap()
@@ -206,7 +206,7 @@ async fn a_call_waits_for_the_memory() {
     let call = tools.tools().execute(grant, Supervision::default());
     let mut call = std::pin::pin!(call);
     assert!(futures::poll!(&mut call).is_pending());
-    tools.access().use_memory(Arc::new(NotedMemory::default()));
+    tools.access().give(Arc::new(NotedMemory::default()));
     assert_eq!(call.await.unwrap().failure, None);
 }
 

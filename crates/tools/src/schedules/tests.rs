@@ -115,7 +115,7 @@ impl UseSchedules for NotedSchedules {
 
 fn tools_over(schedules: &Arc<NotedSchedules>) -> ToolSet {
     let tools = ScheduleTools::new();
-    tools.access().use_schedules(Arc::clone(schedules) as _);
+    tools.access().give(Arc::clone(schedules) as _);
     tools.tools()
 }
 
