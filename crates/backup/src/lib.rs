@@ -12,6 +12,7 @@
 mod plan;
 mod create;
 mod source_files;
+mod copied_bytes;
 mod database_copy;
 mod step_pace;
 

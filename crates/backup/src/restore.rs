@@ -11,13 +11,13 @@ use std::path::{Path, PathBuf};
 use palyra_types::daemon_lock::LOCK_FILE_NAME;
 use palyra_types::state_dir::{ACCEPT_ROLLBACK_FILE_NAME, ORDER_RESTORED};
 use rustix::fs::{fstat, fsync, renameat};
-use sha2::{Digest, Sha256};
 
 use crate::beneath::{LinkPolicy, RootFolder};
 use crate::check::{check_backup, open_backup};
+use crate::copied_bytes::{CopyPaths, copy_bytes};
 use crate::create::{folders_of, require_free};
 use crate::error::BackupError;
-use crate::manifest::{BackedUpFile, BackupManifest, CONFIG_FOLDER, JOURNAL_FILE_NAME, STATE_FOLDER, hex};
+use crate::manifest::{BackedUpFile, BackupManifest, CONFIG_FOLDER, JOURNAL_FILE_NAME, STATE_FOLDER};
 use crate::state_lock::StateLock;
 use crate::watch::BackupWatch;
 
@@ -25,7 +25,6 @@ use crate::watch::BackupWatch;
 const UNFINISHED_FOLDER: &str = ".restoring";
 /// Where the configuration of a backup is put: the one in force stays as it is.
 const CONFIG_TARGET: &str = "restored-config";
-const PIECE_BYTES: usize = 256 * 1024;
 
 /// What is put back, and where.
 #[derive(Debug, Clone)]
@@ -179,24 +178,10 @@ fn copy_checked(
     let from = source.path().join(&file.name);
     let to = target.path().join(&name);
     let reading = source.open_file(&file.name).map_err(BackupError::on("reading", &from))?;
-    let mut reading = reading.take(file.bytes.saturating_add(1));
+    let reading = reading.take(file.bytes.saturating_add(1));
     let mut writing = target.create_file(&name, file.mode).map_err(BackupError::on("making", &to))?;
-    let mut digest = Sha256::new();
-    let mut piece = vec![0; PIECE_BYTES];
-    let mut bytes = 0;
-    loop {
-        if watch.stop.is_requested() {
-            return Err(BackupError::Stopped);
-        }
-        let count = reading.read(&mut piece).map_err(BackupError::on("reading", &from))?;
-        if count == 0 {
-            break;
-        }
-        digest.update(&piece[..count]);
-        writing.write_all(&piece[..count]).map_err(BackupError::on("writing", &to))?;
-        bytes += count as u64;
-    }
-    if bytes != file.bytes || hex(digest) != file.sha256 {
+    let copied = copy_bytes(reading, &mut writing, &CopyPaths { from: &from, to: &to }, watch)?;
+    if copied.count != file.bytes || copied.sha256 != file.sha256 {
         let findings = vec![format!("{} was changed while it was read", file.name)];
         return Err(BackupError::Damaged { path: source.path().to_owned(), findings });
     }

@@ -1,14 +1,13 @@
 //! Which files beside the databases belong to a backup, and copying one.
 
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use sha2::{Digest, Sha256};
-
 use crate::beneath::{LinkPolicy, RootFolder, WalkedTree};
+use crate::copied_bytes::{CopyPaths, copy_bytes};
 use crate::error::BackupError;
-use crate::manifest::{BackedUpFile, CONFIG_FOLDER, STATE_FOLDER, hex};
+use crate::manifest::{BackedUpFile, CONFIG_FOLDER, STATE_FOLDER};
 use crate::plan::{ConfigPlaces, KeyFiles};
 use crate::watch::BackupWatch;
 
@@ -23,7 +22,6 @@ const VAULT_FOLDER: &str = "vault";
 const POLICY_ENDING: &str = ".cedar";
 /// How often a vault that changes during the copy is copied again.
 const VAULT_TRIES_MAX: usize = 5;
-const PIECE_BYTES: usize = 256 * 1024;
 
 /// A file to be copied.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -132,49 +130,28 @@ pub(crate) fn copy_file(
 ) -> Result<BackedUpFile, BackupError> {
     let source = from.path().join(&file.from);
     let copy = target.path().join(&file.name);
-    let mut reading = from.open_file(&file.from).map_err(BackupError::on("reading", &source))?;
+    let reading = from.open_file(&file.from).map_err(BackupError::on("reading", &source))?;
     let mut writing = target.create_file(&file.name, 0o600).map_err(BackupError::on("making", &copy))?;
-    let mut digest = Sha256::new();
-    let mut piece = vec![0; PIECE_BYTES];
-    let mut bytes = 0;
-    loop {
-        if watch.stop.is_requested() {
-            return Err(BackupError::Stopped);
-        }
-        let count = reading.read(&mut piece).map_err(BackupError::on("reading", &source))?;
-        if count == 0 {
-            break;
-        }
-        digest.update(&piece[..count]);
-        writing.write_all(&piece[..count]).map_err(BackupError::on("writing", &copy))?;
-        bytes += count as u64;
-    }
+    let copied = copy_bytes(reading, &mut writing, &CopyPaths { from: &source, to: &copy }, watch)?;
     writing.sync_all().map_err(BackupError::on("writing", &copy))?;
-    Ok(BackedUpFile { name: file.name.clone(), bytes, mode: file.mode & 0o777, sha256: hex(digest) })
+    Ok(BackedUpFile {
+        name: file.name.clone(),
+        bytes: copied.count,
+        mode: file.mode & 0o777,
+        sha256: copied.sha256,
+    })
 }
 
 /// Returns the digest of a file of at most `bytes_max` bytes, and its size.
 pub(crate) fn digest_of(
-    mut file: File,
+    file: File,
     path: &Path,
     bytes_max: u64,
     watch: &BackupWatch,
 ) -> Result<(String, u64), BackupError> {
-    let mut digest = Sha256::new();
-    let mut piece = vec![0; PIECE_BYTES];
-    let mut bytes = 0;
-    while bytes <= bytes_max {
-        if watch.stop.is_requested() {
-            return Err(BackupError::Stopped);
-        }
-        let count = file.read(&mut piece).map_err(BackupError::on("reading", path))?;
-        if count == 0 {
-            break;
-        }
-        digest.update(&piece[..count]);
-        bytes += count as u64;
-    }
-    Ok((hex(digest), bytes))
+    let reading = file.take(bytes_max.saturating_add(1));
+    let read = copy_bytes(reading, &mut std::io::sink(), &CopyPaths { from: path, to: path }, watch)?;
+    Ok((read.sha256, read.count))
 }
 
 fn opened(path: &Path) -> Result<RootFolder, BackupError> {
