@@ -132,17 +132,23 @@ async fn talk(child: &mut Child, input: String) -> std::io::Result<(ExitStatus, 
     Ok((status, String::from_utf8_lossy(&errors).into_owned()))
 }
 
-/// Reads all there is and keeps the beginning of it.
+/// Reads all there is and keeps the beginning of it, without the word that is cut: a part of a secret is not recognised as one.
 async fn beginning(mut from: impl AsyncRead + Unpin) -> Vec<u8> {
     let mut kept = Vec::new();
     let mut buffer = [0; 4096];
     while let Ok(read) = from.read(&mut buffer).await {
         if read == 0 {
-            break;
+            return kept;
         }
         let room = ERROR_BYTES_MAX.saturating_sub(kept.len()).min(read);
         kept.extend_from_slice(&buffer[..room]);
+        if room < read {
+            let words = kept.iter().rposition(u8::is_ascii_whitespace).unwrap_or_default();
+            kept.truncate(words);
+            break;
+        }
     }
+    while from.read(&mut buffer).await.is_ok_and(|read| read > 0) {}
     kept
 }
 

@@ -97,11 +97,9 @@ pub(crate) async fn record_ended(
     end: DeliveryEnd,
     why: &str,
 ) -> Result<(), AppendError> {
-    let mut bytes = why.len().min(DELIVERY_EXPLANATION_BYTES_MAX);
-    while !why.is_char_boundary(bytes) {
-        bytes -= 1;
-    }
-    let explanation = parts.redactor.redact(Content::new(why[..bytes].to_owned())).text;
+    // Cut afterwards: the beginning of a secret is not recognised as one.
+    let explanation = parts.redactor.redact(Content::new(why.to_owned())).text;
+    let (explanation, _) = explanation.split_at(DELIVERY_EXPLANATION_BYTES_MAX);
     let event = DeliveryEvent::AttemptEnded(DeliveryAttemptEnded { key, attempt, end, explanation });
     parts.recorder.record_now(parts.owner, None, event).await.map(drop)
 }

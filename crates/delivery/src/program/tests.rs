@@ -54,7 +54,16 @@ async fn a_flood_of_output_is_not_kept_and_does_not_block() {
     else {
         panic!("it exited")
     };
-    assert!(why.starts_with("the program exited with 4: eee") && why.len() < 400, "{why}");
+    assert_eq!(why, "the program exited with 4", "a word that is cut is left out");
+}
+
+#[tokio::test]
+async fn the_beginning_of_a_long_word_behind_others_is_not_kept() {
+    let script = "printf 'no route%285s' >&2; echo canary-of-a-secret >&2; exit 4";
+    let DeliverError::NotSent { why } = shell(script, LONG).feed(String::new()).await.unwrap_err() else {
+        panic!("it exited")
+    };
+    assert_eq!(why, "the program exited with 4: no route");
 }
 
 #[tokio::test]

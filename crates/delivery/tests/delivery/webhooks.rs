@@ -19,7 +19,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
 const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
-const BODY: &str = r#"{"type":"attention.test","timestamp":"2026-01-09T20:00:00Z","data":{"link":null}}"#;
+const BODY: &str =
+    r#"{"type":"attention.count","timestamp":"2026-01-09T20:00:00Z","data":{"count":3,"link":null}}"#;
 
 /// No credential is asked for.
 struct NoCredentials;
