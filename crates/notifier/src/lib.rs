@@ -14,13 +14,11 @@ mod outbox;
 mod planner;
 mod handler;
 mod delivery_check;
-mod test_messages;
 
 pub use delivery_check::{DeliveryCheck, delivery_check, doctor_check};
 pub use handler::NotifyHandler;
 pub use parts::{NotifierParts, SettingsSource};
 pub use planner::NotifyPlanner;
-pub use test_messages::{TestedTarget, send_test_messages};
 
 #[cfg(test)]
 mod tests;

@@ -4,11 +4,11 @@ mod rig;
 
 use palyra_background::queue::PersonAct;
 use palyra_ports::{DeliverError, DeliverySettings, MaintainJournal};
-use palyra_testkit::FixedEntropy;
 use palyra_testkit::journal_suite::approval_entries::resolved;
 use palyra_types::Seq;
 use palyra_types::access::ActorIdentity;
 use palyra_types::approval::ApprovalState;
+use palyra_types::delivery::DeliveryKey;
 use palyra_types::delivery::DeliveryStage::{Failed, GivenUp, Planned, Sending, Sent, Unknown};
 use palyra_types::delivery::DeliveryTargetKind::{Command, Desktop, Webhook};
 use palyra_types::event::JournalEvent;
@@ -17,9 +17,9 @@ use palyra_types::queued_task::TaskStage;
 use palyra_types::surface::Surface;
 
 use self::rig::{Answer, Rig, quiet, to};
+use crate::delivery_check;
 use crate::outbox::{NewMessage, record_planned};
 use crate::parts::target_name;
-use crate::{delivery_check, send_test_messages};
 
 fn not_sent() -> Answer {
     Answer::Fails(DeliverError::NotSent { why: "the server answered 503".to_owned() })
@@ -82,7 +82,7 @@ async fn a_message_that_was_recorded_and_not_sent_is_sent_by_the_next_process() 
     rig.ask(1, "go").await;
     let settings = to(&[Webhook]);
     let target = target_name(&settings.targets[0]);
-    let key = palyra_notify::test_message_key(&target, [7; 16]);
+    let key = DeliveryKey([7; 16]);
     // As a process that ends right after the append.
     let message = NewMessage { key, target, body: "{}".to_owned() };
     record_planned(&rig.parts, vec![message]).await.unwrap();
@@ -199,14 +199,4 @@ async fn a_target_that_was_removed_is_given_up() {
     rig.advance(3_600).await;
     assert_eq!(rig.stages().await, [(Command, Sent), (Webhook, GivenUp)]);
     assert!(rig.stages().await.iter().all(|(_, stage)| *stage != Planned));
-}
-
-#[tokio::test]
-async fn a_test_message_says_what_came_of_it_and_is_not_recorded() {
-    let rig = Rig::start(to(&[Command, Webhook]));
-    rig.world.lock().answers.push_back(not_sent());
-    let tested = send_test_messages(&rig.parts, &to(&[Command, Webhook]), &FixedEntropy::new(3)).await;
-    let results: Vec<_> = tested.iter().map(|one| (one.kind, one.result.is_ok())).collect();
-    assert_eq!(results, [(Command, false), (Webhook, true)]);
-    assert!(rig.messages().await.is_empty());
 }

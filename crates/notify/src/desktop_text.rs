@@ -25,7 +25,6 @@ pub fn desktop_text(body: &str) -> Option<DesktopText> {
             1 => "1 thing waits for you".to_owned(),
             count => format!("{count} things wait for you"),
         },
-        "attention.test" => "This is a test of Palyra's notifications".to_owned(),
         _ => return None,
     };
     let names = [("agent", "Agent"), ("risk", "Risk"), ("id", "Id")];
@@ -74,7 +73,6 @@ mod tests {
         assert!(text.starts_with("Agent: &lt;b&gt;a&amp;b&lt;/b&gt;--help\nRisk: high\nId: "), "{text}");
         assert_eq!(shown(&NotifyMessage::Count { items: 1, since }).0, "1 thing waits for you");
         assert_eq!(shown(&NotifyMessage::Count { items: 5, since }).0, "5 things wait for you");
-        assert_eq!(shown(&NotifyMessage::Test { at: since }).0, "This is a test of Palyra's notifications");
         for other in
             ["", "{}", "[]", r#"{"type":"else","data":{}}"#, r#"{"type":"attention.item","data":{}}"#]
         {

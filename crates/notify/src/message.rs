@@ -37,11 +37,6 @@ pub enum NotifyMessage {
         /// When the quiet hours were over.
         since: Timestamp,
     },
-    /// A person tries the target.
-    Test {
-        /// When.
-        at: Timestamp,
-    },
 }
 
 impl NotifyMessage {
@@ -53,7 +48,6 @@ impl NotifyMessage {
             Self::Count { items, since } => {
                 ("attention.count", *since, json!({"count": items, "link": origin.link("/console")}))
             }
-            Self::Test { at } => ("attention.test", *at, json!({"link": origin.link("/console")})),
         };
         json!({"type": kind, "timestamp": timestamp_text(time), "data": data}).to_string()
     }
@@ -109,10 +103,6 @@ mod tests {
         assert_eq!(
             NotifyMessage::Count { items: 3, since }.body(&ConsoleOrigin::default()),
             r#"{"type":"attention.count","timestamp":"2026-01-09T20:00:00Z","data":{"count":3,"link":null}}"#
-        );
-        assert_eq!(
-            NotifyMessage::Test { at: since }.body(&origin()),
-            r#"{"type":"attention.test","timestamp":"2026-01-09T20:00:00Z","data":{"link":"http://palyra.localhost:7787/console"}}"#
         );
     }
 

@@ -72,7 +72,7 @@ impl FakeClock {
     }
 
     /// Sets the wall clock so many microseconds ahead of where it would be if nobody had set it, or behind; boot time
-    /// and whoever sleeps do not notice, and those who wait for a set clock wake.
+    /// and sleepers do not notice, and those that wait for a set clock wake.
     pub fn set_wall_ahead(&self, microseconds: i64) {
         self.lock().ahead = microseconds;
         self.inner.wall_set.send_modify(|times| *times += 1);

@@ -14,7 +14,6 @@ fn shown(quiet: Option<&QuietHours>, items: &[AttentionItem]) -> Vec<String> {
             match &candidate.message {
                 NotifyMessage::Item(item) => format!("{due} {:?}", item.risk.unwrap()),
                 NotifyMessage::Count { items, .. } => format!("{due} count {items}"),
-                NotifyMessage::Test { .. } => "test".to_owned(),
             }
         })
         .collect()
