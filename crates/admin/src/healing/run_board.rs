@@ -33,6 +33,7 @@ pub struct RunBoard {
 #[derive(Debug, Default)]
 struct RunMark {
     received: AtomicU64,
+    is_moving: AtomicBool,
     is_asking: AtomicBool,
     /// The longest deadline of its effects, in microseconds; zero for none.
     deadline_us: AtomicU64,
@@ -55,7 +56,7 @@ impl RunBoard {
         RunMarker { board: self.clone(), run, mark }
     }
 
-    /// Returns the signal that is given when an actor begins to work on a run.
+    /// Returns the signal that is given when an actor begins to work on a run, and when a run begins to move.
     #[must_use]
     pub fn begun(&self) -> Arc<Notify> {
         Arc::clone(&self.begun)
@@ -85,6 +86,14 @@ impl RunMarker {
         self.board.received.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// Takes note of whether the run moves, as its recorded phase says: one that begins to gives the signal. An actor begins
+    /// before its run is recorded, so that a look at that time may not see the run.
+    pub fn moves(&self, is_moving: bool) {
+        if !self.mark.is_moving.swap(is_moving, Ordering::Relaxed) && is_moving {
+            self.board.begun.notify_one();
+        }
+    }
+
     /// Takes note of how many model requests and how many other effects of the run are at work.
     pub fn show(&self, requests: usize, effects: usize) {
         self.mark.is_asking.store(requests > 0, Ordering::Relaxed);
@@ -112,6 +121,8 @@ impl Drop for RunMarker {
 
 #[cfg(test)]
 mod tests {
+    use futures::FutureExt;
+
     use super::*;
 
     #[test]
@@ -124,6 +135,19 @@ mod tests {
         assert_eq!(board.activity(run), Some(RunActivity::default()), "the second actor works on it");
         drop(second);
         assert_eq!(board.activity(run), None);
+    }
+
+    #[test]
+    fn a_run_gives_the_signal_each_time_it_begins_to_move() {
+        let board = RunBoard::default();
+        let marker = board.begin(RunId::from_parts(1, 1));
+        let is_given = || board.begun().notified().now_or_never().is_some();
+        assert!(is_given(), "the actor begins");
+        let given = [true, true, false, true].map(|is_moving| {
+            marker.moves(is_moving);
+            is_given()
+        });
+        assert_eq!(given, [true, false, false, true]);
     }
 
     #[test]

@@ -60,13 +60,17 @@ impl HungRun {
         Ok(self.client.call(request).await?.incidents)
     }
 
-    /// Returns the incident of the run once it is in a stage.
+    /// Returns the incident of the run once it is in a stage. One that is open is shown before its next remedy is planned.
     async fn incident_in(&self, stage: IncidentStage) -> Result<Incident> {
+        let is_shown = |one: &Incident| {
+            let is_planned = stage != IncidentStage::Open || one.next_remedy() != RemedyKind::Unspecified;
+            one.stage() == stage && is_planned
+        };
         let found = tokio::time::timeout(PATIENCE, async {
             let mut ticks = tokio::time::interval(WINDOW / 8);
             loop {
                 ticks.tick().await;
-                let found = self.incidents().await?.into_iter().find(|one| one.stage() == stage);
+                let found = self.incidents().await?.into_iter().find(is_shown);
                 if let Some(incident) = found {
                     return anyhow::Ok(incident);
                 }
