@@ -38,6 +38,12 @@ impl ErasureExclusion {
         (*erasures == since).then_some(NoErasure(erasures))
     }
 
+    /// Keeps erasures from beginning, unless one is under way: for content that is read after this call and recorded again.
+    #[must_use]
+    pub fn exclude_now(&self) -> Option<NoErasure> {
+        Arc::clone(&self.0).try_read_owned().ok().map(NoErasure)
+    }
+
     /// Begins an erasure, once no record that is derived from content is being appended.
     pub(crate) async fn begin(&self) -> ErasureUnderWay {
         let mut erasures = Arc::clone(&self.0).write_owned().await;
@@ -56,7 +62,7 @@ mod tests {
         let before = exclusion.erasures().expect("no erasure");
         let under_way = exclusion.begin().await;
         assert_eq!(exclusion.erasures(), None);
-        assert!(exclusion.exclude(before).is_none(), "during it");
+        assert!(exclusion.exclude(before).is_none() && exclusion.exclude_now().is_none(), "during it");
         drop(under_way);
         assert!(exclusion.exclude(before).is_none(), "behind it");
         let recording = exclusion.exclude(before + 1).expect("read behind it");

@@ -37,6 +37,7 @@ use palyra_types::{Content, MemoryId, PrincipalId, Redacted, Seq, SessionId, Tim
 use tokio::sync::Mutex;
 
 use crate::caller::Caller;
+use crate::erasure_exclusion::{ErasureExclusion, NoErasure};
 use crate::erasure_subscriber::ErasureSubscriber;
 use crate::error::AdminError;
 use crate::memories::memory_search::{MemorySearch, RankedItems};
@@ -48,6 +49,7 @@ pub const MEMORY_ITEMS_MAX: usize = 1_000;
 pub const MEMORY_LIFETIME_MAX: Duration = Duration::from_secs(3_650 * 24 * 60 * 60);
 /// Items of one page or one search, at most.
 const PAGE_ITEMS_MAX: usize = 200;
+const ERASURE_UNDER_WAY: &str = "content is being erased; try again once that is done";
 /// Items that are over and are noted as such with one save, at most.
 const ENDED_PER_SAVE_MAX: usize = 50;
 
@@ -61,6 +63,7 @@ pub struct MemoriesHandle {
     memory_search: Arc<MemorySearch>,
     zone_of: ZoneOf,
     /// Taken for a save: limits and equal texts are looked up before the append.
+    erasures: ErasureExclusion,
     saving: Arc<Mutex<()>>,
 }
 
@@ -157,8 +160,19 @@ impl CheckedItem {
 impl MemoriesHandle {
     /// Makes a handle; a date is one in the zone of its principal.
     #[must_use]
-    pub fn new(ports: MemoryPorts, memory_search: Arc<MemorySearch>, zone_of: ZoneOf) -> Self {
-        Self { ports: Arc::new(ports), memory_search, zone_of, saving: Arc::default() }
+    pub fn new(
+        ports: MemoryPorts,
+        memory_search: Arc<MemorySearch>,
+        zone_of: ZoneOf,
+        erasures: ErasureExclusion,
+    ) -> Self {
+        Self { ports: Arc::new(ports), memory_search, zone_of, erasures, saving: Arc::default() }
+    }
+
+    /// Keeps erasures from beginning while content of a run becomes an item: one in between would not find the item.
+    fn without_erasure(&self) -> Result<NoErasure, AdminError> {
+        let no_erasure = self.erasures.exclude_now();
+        no_erasure.ok_or_else(|| AdminError::InvalidArgument { what: ERASURE_UNDER_WAY.to_owned() })
     }
 
     /// Lists items of the caller that are in use, newest first.

@@ -1,26 +1,25 @@
 //! The answer to a request beside a run: sent once, within a span, read up to a size, and its reservation ended.
 
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
 use std::time::Duration;
 
-use futures::StreamExt;
-use futures::stream::BoxStream;
+use futures::{FutureExt, StreamExt};
 use palyra_admin::budgets::{AnswerProgress, AuxiliaryCall, RequestOutcome};
+use palyra_ports::ModelProvider;
 use palyra_types::Content;
-use palyra_types::model::{FinishReason, ModelFailure, ModelPiece};
+use palyra_types::model::{FinishReason, ModelPiece, ModelRequest};
 
 use crate::parts::ConversationPorts;
 
 /// How long a model may take.
 const ANSWER_SPAN_MAX: Duration = Duration::from_secs(60);
 
-/// An answer as it arrives.
-type AnswerPieces = BoxStream<'static, Result<ModelPiece, ModelFailure>>;
-
 /// A request that is reserved and not sent yet.
 pub(crate) struct ReservedAnswer {
     pub(crate) call: AuxiliaryCall,
-    /// Its answer; the first poll sends it.
-    pub(crate) pieces: AnswerPieces,
+    pub(crate) provider: Arc<dyn ModelProvider>,
+    pub(crate) request: ModelRequest,
 }
 
 /// Why there is no answer.
@@ -32,17 +31,18 @@ pub(crate) enum AnswerFailure {
     TooLong,
 }
 
-/// Sends a reserved request, and ends its reservation with what became of it.
+/// Sends a reserved request, and ends its reservation with what became of it. A provider that panics gives no answer.
 pub(crate) async fn answer_of(
     ports: &ConversationPorts,
     reserved: ReservedAnswer,
     bytes_max: usize,
 ) -> Result<Content<String>, AnswerFailure> {
-    let ReservedAnswer { mut call, pieces } = reserved;
+    let ReservedAnswer { mut call, provider, request } = reserved;
     call.sent();
     let deadline = ports.clock.boot().after(ANSWER_SPAN_MAX);
+    let reading = AssertUnwindSafe(read(provider, request, bytes_max)).catch_unwind();
     let (answer, outcome) = tokio::select! {
-        read = read(pieces, bytes_max) => read,
+        read = reading => read.unwrap_or((Err(AnswerFailure::NoAnswer), WITHOUT_USAGE)),
         () = ports.clock.sleep_until(deadline) => (Err(AnswerFailure::NoAnswer), WITHOUT_USAGE),
     };
     call.end(outcome).await;
@@ -54,9 +54,11 @@ const WITHOUT_USAGE: RequestOutcome = RequestOutcome::Answered { usage: None };
 
 /// Reads an answer; returns how its request ended as well.
 async fn read(
-    mut pieces: AnswerPieces,
+    provider: Arc<dyn ModelProvider>,
+    request: ModelRequest,
     bytes_max: usize,
 ) -> (Result<Content<String>, AnswerFailure>, RequestOutcome) {
+    let mut pieces = provider.stream(Arc::new(request));
     let mut text = String::new();
     let mut progress = AnswerProgress::Nothing;
     while let Some(piece) = pieces.next().await {

@@ -91,7 +91,7 @@ async fn reserve(
     request.model = call.model().clone();
     let provider = ports.models.borrow().provider(&request.model).map(Arc::clone);
     match provider {
-        Some(provider) => Ok(ReservedAnswer { call, pieces: provider.stream(Arc::new(request)) }),
+        Some(provider) => Ok(ReservedAnswer { call, provider, request }),
         None => {
             call.end(RequestOutcome::NotSent).await;
             Err(SummaryRefusal::NoAnswer)

@@ -15,7 +15,7 @@ use palyra_admin::grants::GrantsHandle;
 use palyra_admin::healing::HealingParts;
 use palyra_admin::health::HealthHandle;
 use palyra_admin::journal::JournalHandle;
-use palyra_admin::memories::{MemoriesHandle, MemoryExpiry, ZoneOf};
+use palyra_admin::memories::{MemoriesHandle, MemoryExpiry};
 use palyra_admin::models::ModelsHandle;
 use palyra_admin::project_rules::{ProjectRules, ProjectRulesHandle};
 use palyra_admin::rules::PolicyHandle;
@@ -132,7 +132,7 @@ pub async fn start_with_policy(
     let starter = ScheduledRunStarter::new(&engine, &sessions, &tapes);
     let facts = DaemonFacts { access: access.clone(), agents: agents.clone() };
     let zones = Arc::clone(&engine.runs.ports.zones);
-    let memories = memories(admin_ports.for_memory(), &views, &zones);
+    let memories = memories(admin_ports.for_memory(), &engine);
     let policy = PolicyHandle::new(Arc::clone(&admin_ports), &views);
     let subscribers: Vec<Arc<dyn ErasureSubscriber>> = vec![
         Arc::new(sessions.clone()),
@@ -310,8 +310,10 @@ fn run_canceller(ports: &RuntimePorts, sessions: &SessionsHandle, tapes: &TapeHa
     RunCanceller { sessions: sessions.clone(), tapes: tapes.clone(), clock: Arc::clone(&ports.clock) }
 }
 
-fn memories(ports: MemoryPorts, views: &AdminViews, zones: &ZoneOf) -> MemoriesHandle {
-    MemoriesHandle::new(ports, Arc::clone(&views.memories), Arc::clone(zones))
+fn memories(ports: MemoryPorts, engine: &Engine) -> MemoriesHandle {
+    let erasures = engine.conversations.ports().erasures.clone();
+    let zones = Arc::clone(&engine.runs.ports.zones);
+    MemoriesHandle::new(ports, Arc::clone(&engine.views.memories), zones, erasures)
 }
 
 fn models(ports: &RuntimePorts, budgets: AuxiliaryBudgets) -> ModelsHandle {

@@ -267,6 +267,11 @@ impl BudgetBook {
                 Ok(_) => step.committed(),
                 // Without a reservation nothing says whether it was recorded, so it is not recorded again.
                 Err(AppendError::Unknown) if !call.is_reserved => {}
+                // The next step reads the accounts again: an end that is there is not recorded twice.
+                Err(error @ AppendError::Unknown) => {
+                    step.in_doubt();
+                    return Err(error);
+                }
                 Err(error) => return Err(error),
             }
         }

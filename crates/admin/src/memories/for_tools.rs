@@ -16,15 +16,18 @@ use palyra_types::event::{RunEvent, TapeEvent, ToolEvent};
 use palyra_types::memory::{ForgetCause, MemoryAuthor, MemoryRecord, MemoryScope, MemorySource};
 use palyra_types::session::SessionRef;
 use palyra_types::surface::Surface;
+use palyra_types::tape::ContentState;
 use palyra_types::{Content, MemoryId, TapeSeq};
 
 use super::memory_search::holds_in;
 use super::past_runs::past_run;
-use super::{MemoriesHandle, MemoryWriter, PAGE_ITEMS_MAX};
+use super::{MemoriesHandle, MemoryWriter, PAGE_ITEMS_MAX, invalid};
 use crate::error::AdminError;
 
 /// Words of a search of conversations, at most; further ones are left out.
 const WORDS_MAX: usize = 8;
+
+const SOURCE_ERASED: &str = "content of the run was erased, so nothing of it is saved";
 
 impl UseMemories for MemoriesHandle {
     fn search(
@@ -96,6 +99,7 @@ impl MemoriesHandle {
     }
 
     async fn save_for(&self, call: &MemoryCall, draft: MemoryDraft) -> Result<MemoryRecord, AdminError> {
+        let _no_erasure = self.without_erasure()?;
         let (via, tape_seq) = self.place_of(call).await?;
         let writer = MemoryWriter {
             principal: call.principal,
@@ -123,6 +127,9 @@ impl MemoriesHandle {
             let page = self.ports.tapes.tape(call.run, last, MAX_TAPE_ENTRIES_PER_RESPONSE).await?;
             for entry in &page.entries {
                 last = entry.tape_seq;
+                if entry.content == ContentState::Erased {
+                    return invalid(SOURCE_ERASED);
+                }
                 match &entry.event {
                     TapeEvent::Run(RunEvent::Started(started)) => surface = started.surface,
                     TapeEvent::Tool(ToolEvent::Started(started)) if started.effect == call.effect => {

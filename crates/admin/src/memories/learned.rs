@@ -89,6 +89,7 @@ impl MemoriesHandle {
         caller: Caller,
         review: CandidateReview,
     ) -> Result<CandidateRecord, AdminError> {
+        let _no_erasure = self.without_erasure()?;
         let _one_at_a_time = self.saving.lock().await;
         let principal = caller.actor.principal;
         let known = self.own_candidate(principal, review.candidate).await?;

@@ -75,7 +75,7 @@ pub(super) async fn reading_of_model(
         call.end(RequestOutcome::NotSent).await;
         return None;
     };
-    let reserved = ReservedAnswer { call, pieces: provider.stream(Arc::new(request)) };
+    let reserved = ReservedAnswer { call, provider, request };
     let answer = answer_of(ports, reserved, ANSWER_BYTES_MAX).await.ok()?;
     match read_answer(answer.expose(), &asked) {
         Ok(read) => {

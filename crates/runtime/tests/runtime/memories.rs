@@ -289,6 +289,20 @@ async fn the_erasure_of_a_run_takes_what_was_learned_from_it() {
 }
 
 #[tokio::test]
+async fn a_tool_saves_nothing_of_a_run_whose_content_was_erased_meanwhile() {
+    let rig = Rig::start().await;
+    let tool = call(&rig, Taints::NONE).await;
+    let (me, memories) = (rig.me(), rig.gateway.admin.memories.clone());
+    let subject = ErasureSubject::Run(tool.run);
+    let erasures = &rig.gateway.admin.erasures;
+    erasures.erase(me.actor.principal, subject, ErasureReason::Request).await.unwrap();
+    let new = draft("said in the run", MemoryReach::Everywhere);
+    let refused = UseMemories::save(&memories, tool, new).await.unwrap_err();
+    assert_eq!(refused.code, ErrorCode::InvalidArgument, "{}", refused.message);
+    assert_eq!(listed(&rig, me).await, Vec::<String>::new());
+}
+
+#[tokio::test]
 async fn a_search_of_conversations_finds_ones_own_by_all_their_words() {
     let rig = Rig::start().await;
     let tool = call(&rig, Taints::NONE).await;
