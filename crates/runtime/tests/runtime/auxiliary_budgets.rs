@@ -14,12 +14,13 @@ use palyra_types::budget::{
 use palyra_types::compaction::{OrchestratorCompactionArtifactRecord, SummaryAuthor, SummaryRefusal};
 use palyra_types::event::{JournalEvent, SessionEvent};
 use palyra_types::model::{ModelFailureClass, ModelRef, TokenUsage, UsageSource};
-use palyra_types::run::RunLimits;
+use palyra_types::run::{RunLifecycleState, RunLimits};
 use palyra_types::surface::Surface;
 use palyra_types::tape::JournalEventRecord;
 use palyra_types::{Content, ErrorCode, SessionId, UtcDay};
 
 use crate::budgets::{account_events, daily, set, tokens};
+use crate::faults::Refusal;
 use crate::rig::{Parts, Rig, by_key, entries_of, request, settle, soon};
 
 const KEY: &str = "long";
@@ -197,6 +198,46 @@ async fn a_summary_that_no_budget_allows_is_made_by_rule() {
     assert_eq!(rig.model.requests().len(), asked);
     assert!(made.refused.unwrap().in_words().contains("`palyra budget`"));
     assert_eq!(beside_runs(&entries_of(&rig.memory).await), []);
+}
+
+#[tokio::test]
+async fn a_provider_that_panics_costs_its_summary_and_no_run() {
+    let rig = rig().await;
+    talk(&rig).await;
+    set(&rig, daily("wide", tokens(100_000))).await;
+    rig.configure(|config| config.compacts = true);
+    rig.model.push(Script::new().fail(ModelFailureClass::ContextExceeded));
+    rig.model.push(Script::new().panic());
+    let run = rig.submit(KEY, "go on").await.run;
+    assert_eq!(rig.finished(run).await.state, RunLifecycleState::Done);
+    let events = beside_runs(&entries_of(&rig.memory).await);
+    assert_eq!(events.len(), 2, "reserved and charged: {events:?}");
+    assert_eq!(charged(&events[1]).0.tokens, reserved_tokens(&events));
+}
+
+#[tokio::test]
+async fn the_end_of_a_summary_that_is_in_doubt_is_recorded_once() {
+    let rig = rig().await;
+    talk(&rig).await;
+    set(&rig, daily("wide", tokens(100_000))).await;
+    let begun = rig.model.counts().begun;
+    let gate = Gate::closed();
+    rig.model.push(Script::new().hold(&gate).text(SUMMARY).usage(reported(700, 30)));
+    let sessions = rig.gateway.sessions.clone();
+    let session = rig.resolve(by_key(KEY)).await.unwrap().record.session.id;
+    let me = rig.me();
+    let waiting = tokio::spawn(async move { sessions.compact(me, session).await });
+    rig.model.wait_until(|counts| counts.begun == begun + 1).await;
+    rig.faults.refuse(Refusal::AnswersInDoubt);
+    gate.open();
+    soon("the summary", waiting).await.unwrap().unwrap_err();
+    rig.faults.mend();
+    let run = rig.submit(KEY, "and more").await.run;
+    rig.finished(run).await;
+    settle().await;
+    let events = beside_runs(&entries_of(&rig.memory).await);
+    assert_eq!(events.len(), 2, "{events:?}");
+    assert_eq!(charged(&events[1]).0.tokens, 730);
 }
 
 #[tokio::test]
