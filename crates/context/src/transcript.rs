@@ -80,6 +80,8 @@ struct TranscriptInput {
 #[derive(Debug, Clone)]
 struct TranscriptCall {
     key: CallKey,
+    /// The id of a gateway that is the model: it goes on with its run by it.
+    of_gateway: Option<ClientCallId>,
     tool: ToolName,
     arguments: Redacted<String>,
     /// What a person wrote instead of the arguments.
@@ -280,6 +282,7 @@ impl Transcript {
         let name = proposed.tool.expose();
         let call = TranscriptCall {
             key: CallKey::Effect(proposed.effect),
+            of_gateway: self.id_of_gateway(&proposed.model_call_id),
             tool: ToolName::new(if name.is_empty() { ERASED_TOOL } else { name }),
             arguments: object_text(&proposed.arguments),
             edited: None,
@@ -301,6 +304,7 @@ impl Transcript {
         for (place, (number, call)) in (0..).zip(called.span.numbers().zip(&called.calls)) {
             self.push_call(TranscriptCall {
                 key: CallKey::Client(number),
+                of_gateway: self.id_of_gateway(&call.model_call),
                 tool: ToolName::new(call.name.expose()),
                 arguments: object_text(&call.arguments),
                 edited: None,
@@ -388,7 +392,7 @@ impl Transcript {
         messages: &mut Vec<ChatMessage>,
     ) {
         let rendered = calls.iter().map(|call| RenderedCall {
-            call: self.call_id(call.key),
+            call: self.call_id(call),
             tool: call.tool.clone(),
             arguments: call.arguments.clone(),
         });
@@ -423,7 +427,7 @@ impl Transcript {
             }
         };
         ChatMessage::ToolResult {
-            call: self.call_id(call.key),
+            call: self.call_id(call),
             tool: call.tool.clone(),
             text,
             status,
@@ -431,12 +435,23 @@ impl Transcript {
         }
     }
 
-    /// Numbers are unique within a run and runs within a request, so this pairs.
-    fn call_id(&self, key: CallKey) -> CallId {
-        CallId(match key {
-            CallKey::Effect(effect) => format!("call_{}_{effect}", self.run),
-            CallKey::Client(number) => ClientCallId { run: self.run, number }.to_string(),
+    /// Numbers are unique within a run and runs within a request, so this pairs; those of another gateway are so too.
+    fn call_id(&self, call: &TranscriptCall) -> CallId {
+        CallId(match (call.of_gateway, call.key) {
+            (Some(id), _) => id.to_string(),
+            (None, CallKey::Effect(effect)) => format!("call_{}_{effect}", self.run),
+            (None, CallKey::Client(number)) => ClientCallId { run: self.run, number }.to_string(),
         })
+    }
+
+    /// Reads the id of a call as another gateway gives it: once, and never for a run of its own.
+    fn id_of_gateway(&self, given: &Redacted<String>) -> Option<ClientCallId> {
+        let id = ClientCallId::parse(given.expose()).filter(|id| id.run != self.run)?;
+        let mut calls = self.items.iter().chain(&self.steering).flat_map(|item| match item {
+            TranscriptItem::Assistant { calls, .. } => calls.as_slice(),
+            TranscriptItem::User(_) => &[],
+        });
+        calls.all(|call| call.of_gateway != Some(id)).then_some(id)
     }
 
     fn settle_effect(&mut self, effect: EffectId, failure: Option<ReferenceError>, text: Redacted<String>) {

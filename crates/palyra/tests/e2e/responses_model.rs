@@ -122,6 +122,46 @@ fn another_daemon_is_a_model_and_keeps_the_conversation() {
 }
 
 #[test]
+fn another_daemon_that_is_a_model_has_its_calls_performed_by_the_one_that_asks() {
+    let runtime = runtime();
+    let calling = Reply::text("Let me look. ").call("read_file", "{\"path\":\"a.md\"}");
+    let both = Reply::empty()
+        .call("read_file", "{\"path\":\"a.md\"}")
+        .call("read_file", "{\"path\":\"b.md\"}");
+    let script = vec![calling, Reply::text("A lantern."), both, Reply::text("Red."), Reply::text("Bye.")];
+    let model = serve(&runtime, Behaviour::each(script));
+    let inner = Home::new().with("PALYRA__HTTP__LISTEN", "127.0.0.1:0");
+    inner.configure(&format!(
+        "model.default = \"local/test-model\"\n[providers.local]\nbase_url = \"{}\"\n",
+        model.base_url()
+    ));
+    let daemon = HttpDaemon::start(&inner);
+    let outer = Home::new();
+    outer.configure(&format!(
+        "model.default = \"inner/palyra\"\n{}",
+        section("inner", daemon.base_url(), &key_of(&inner))
+    ));
+    outer.write("a.md", "# Lantern\n");
+    outer.write("b.md", "It is red.\n");
+    let first = outer.palyra(&["run", "--session", "s", "What is in a.md?"]).expect(0);
+    assert_eq!(first.out, "Let me look. \nA lantern.\n");
+    let second = outer.palyra(&["run", "--session", "s", "Which colour?"]).expect(0);
+    assert_eq!(second.out, "Red.\n");
+    assert_eq!(outer.palyra(&["run", "--session", "s", "thanks"]).expect(0).out, "Bye.\n");
+    let asked = model.asked();
+    assert_eq!(asked.len(), 5);
+    let results = asked[3].body["messages"].to_string();
+    for part in ["What is in a.md?", "# Lantern", "A lantern.", "It is red."] {
+        assert!(results.contains(part), "{part}: {results}");
+    }
+    for at in [1, 3] {
+        let last = asked[at].body["messages"].as_array().unwrap().last().unwrap();
+        assert_eq!(last["role"], "tool", "a round of tools goes on with its run: {last}");
+    }
+    daemon.stop();
+}
+
+#[test]
 fn a_daemon_that_is_its_own_model_by_responses_refuses_its_own_request() {
     let home = Home::new().with("PALYRA__HTTP__LISTEN", "127.0.0.1:0");
     let daemon = HttpDaemon::start(&home);

@@ -291,7 +291,7 @@ fn long_session(scene: &CaseContext<'_>) -> Result<Vec<CaseFinding>> {
     let finding = scene.case("a session longer than the model's context", || {
         let mut ran = Vec::new();
         for word in ["lamp", "ship", "storm"] {
-            let input = format!("Remember this: {}", format!("{word} ").repeat(CRAMPED_TOKENS * 3 / 10));
+            let input = format!("Remember this: {}", format!("{word} ").repeat(CRAMPED_TOKENS / 10));
             ran.push(daemon.run(&["--session", "long", &input])?.finish()?);
         }
         let tapes: Vec<_> = ran.into_iter().map(|ran| ran.tape).collect();

@@ -135,38 +135,40 @@ pub(super) fn server_lost(before: &Tape, after: &Tape, code: i32) -> CaseJudgeme
     ))
 }
 
-/// An input that the server refused for its length.
+/// An input that is too long: the server refused it, or it was not sent because the window is known.
 pub(super) fn too_long(tape: &Tape) -> CaseJudgement {
     let end = ended(tape, "RUN_STATE_FAILED")?;
     let asked = tape.all("model_requested").count();
-    if end.code == "PLY-3007" && end.reason == "context_exhausted" {
+    let is_refused = asked > 0 && end.code == "PLY-3007";
+    let is_not_sent = asked == 0 && end.code == "PLY-5005";
+    if (is_refused || is_not_sent) && end.reason == "context_exhausted" {
         Ok(format!("{} ({}): {}; asked {asked} times", end.code, end.reason, end.message))
     } else {
         Err(format!("the run ended as {end:?}"))
     }
 }
 
-/// A session of which every run is answered, and the last one only after the history was shortened.
+/// A session of which every run is answered, and the last one only with a part of the history: the server refused more, or
+/// the daemon knew the window and left older messages out.
 pub(super) fn shortened(runs: &[Tape]) -> CaseJudgement {
-    let refused = |tape: &Tape| {
-        let abandoned = tape.all("model_attempt_abandoned").map(|(_, body)| body);
-        abandoned.filter(|body| body.get("cause").and_then(Value::as_str) == Some("context_exceeded")).count()
-    };
     for tape in runs {
         ended(tape, "RUN_STATE_DONE")?;
     }
-    let counts: Vec<usize> = runs.iter().map(refused).collect();
-    let kept = |tape: &Tape| -> Vec<u64> {
-        tape.all("model_requested").filter_map(|(_, body)| body.get("messages_kept")?.as_u64()).collect()
+    let last = runs.last().ok_or("there are no runs")?;
+    let abandoned = last.all("model_attempt_abandoned").map(|(_, body)| body);
+    let is_refusal = |body: &&Value| body.get("cause").and_then(Value::as_str) == Some("context_exceeded");
+    let refused = abandoned.filter(is_refusal).count();
+    let sums = |field: &str| -> Vec<u64> {
+        last.all("model_requested").map(|(_, body)| number(body, field)).collect()
     };
-    match (&counts[..], runs) {
-        ([.., last], [.., tape]) if *last > 0 => Ok(format!(
-            "{} runs answered; the last one after {last} refusals, with {:?} messages sent",
-            runs.len(),
-            kept(tape)
-        )),
-        _ => Err(format!("no request of the last run was too long ({counts:?} refusals)")),
+    let (kept, dropped) = (sums("messages_kept"), sums("messages_dropped"));
+    if refused == 0 && dropped.iter().all(|dropped| *dropped == 0) {
+        return Err("the last run had the whole history in its request".to_owned());
     }
+    Ok(format!(
+        "{} runs answered; the last one after {refused} refusals, with {kept:?} messages sent and {dropped:?} left out",
+        runs.len()
+    ))
 }
 
 /// A run that reads the summary that was made, and streams its answer to the end.

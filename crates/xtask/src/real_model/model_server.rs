@@ -23,7 +23,7 @@ pub(super) const CONTEXT_TOKENS: usize = 8192;
 /// What the server says at most when a request does not say it, in tokens.
 pub(super) const ANSWER_TOKENS_MAX: usize = 600;
 /// The room of a cramped server, in tokens.
-pub(super) const CRAMPED_TOKENS: usize = 1024;
+pub(super) const CRAMPED_TOKENS: usize = 8192;
 /// Reading 98 MB of weights from a cold disk.
 const START_TIME: Duration = Duration::from_secs(120);
 const LOOK_EVERY: Duration = Duration::from_millis(50);

@@ -106,6 +106,8 @@ fn command(program: &Path, folder: &Path, base_url: &str) -> Command {
         .env("HOME", folder)
         .env("PALYRA_HOME", folder.join("home"))
         .env("OPENAI_BASE_URL", base_url)
+        // A case asks for its summary itself; a task beside it would have the only slot of the model.
+        .env("PALYRA__COMPACTION__AUTOMATIC", "false")
         .stdin(Stdio::null());
     command
 }

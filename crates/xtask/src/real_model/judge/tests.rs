@@ -90,9 +90,15 @@ fn a_lost_server_is_a_typed_failure_that_keeps_what_was_shown() {
 #[test]
 fn an_input_that_is_too_long_is_told_as_that() {
     let start = Instant::now();
-    let end = |reason: &str| json!({"run_finished": {"state": "RUN_STATE_FAILED", "reason": reason, "error_code": "PLY-3007"}});
-    assert!(too_long(&tape(start, &[end("context_exhausted")])).is_ok());
-    assert!(too_long(&tape(start, &[end("provider_error")])).is_err());
+    let end = |reason: &str, code: &str| {
+        json!({"run_finished": {"state": "RUN_STATE_FAILED", "reason": reason, "error_code": code}})
+    };
+    let asked = json!({"model_requested": {"messages_kept": 1}});
+    let refused = |reason: &str, code: &str| too_long(&tape(start, &[asked.clone(), end(reason, code)]));
+    assert!(refused("context_exhausted", "PLY-3007").is_ok());
+    assert!(refused("context_exhausted", "PLY-5005").is_err(), "sent all the same");
+    assert!(refused("provider_error", "PLY-3007").is_err());
+    assert!(too_long(&tape(start, &[end("context_exhausted", "PLY-5005")])).is_ok(), "not sent");
     assert!(too_long(&tape(start, &[finished("DONE")])).is_err());
 }
 
@@ -105,7 +111,12 @@ fn a_session_that_was_shortened_is_answered_all_the_same() {
     let fits = tape(start, &[asked(1), finished("DONE")]);
     let cut = tape(start, &[asked(5), refused.clone(), asked(3), finished("DONE")]);
     let seen = shortened(&[fits.clone(), cut.clone()]).expect("answered");
-    assert_eq!(seen, "2 runs answered; the last one after 1 refusals, with [5, 3] messages sent");
+    let both = "2 runs answered; the last one after 1 refusals, with [5, 3] messages sent and [0, 0] left out";
+    assert_eq!(seen, both);
+    let left_out = json!({"model_requested": {"messages_kept": 3, "messages_dropped": 2}});
+    let known = tape(start, &[left_out, finished("DONE")]);
+    let seen = shortened(&[fits.clone(), known]).expect("answered");
+    assert!(seen.ends_with("after 0 refusals, with [3] messages sent and [2] left out"), "{seen}");
     assert!(shortened(&[cut, fits]).is_err(), "the last one fitted");
     assert!(shortened(&[tape(start, &[asked(5), refused, finished("FAILED")])]).is_err());
     assert!(shortened(&[]).is_err());
