@@ -123,6 +123,15 @@ fn another_daemon_is_a_model_and_keeps_the_conversation() {
 
 #[test]
 fn another_daemon_that_is_a_model_has_its_calls_performed_by_the_one_that_asks() {
+    rounds_with("format = \"openai_responses\"\n");
+}
+
+#[test]
+fn the_same_by_chat_completions() {
+    rounds_with("");
+}
+
+fn rounds_with(format: &str) {
     let runtime = runtime();
     let calling = Reply::text("Let me look. ").call("read_file", "{\"path\":\"a.md\"}");
     let both = Reply::empty()
@@ -138,8 +147,9 @@ fn another_daemon_that_is_a_model_has_its_calls_performed_by_the_one_that_asks()
     let daemon = HttpDaemon::start(&inner);
     let outer = Home::new();
     outer.configure(&format!(
-        "model.default = \"inner/palyra\"\n{}",
-        section("inner", daemon.base_url(), &key_of(&inner))
+        "model.default = \"inner/palyra\"\n[providers.inner]\nbase_url = \"{}\"\nkey = \"{}\"\n{format}",
+        daemon.base_url(),
+        key_of(&inner)
     ));
     outer.write("a.md", "# Lantern\n");
     outer.write("b.md", "It is red.\n");

@@ -218,6 +218,6 @@ mod tests {
             (say(ServerSetting::Usual), say(ServerSetting::WithTools), say(ServerSetting::Cramped));
         assert!(usual.contains("--model w.gguf ") && usual.contains("--threads 1 "), "{usual}");
         assert_eq!(tools, format!("{usual} --chat-template-file t.jinja"));
-        assert!(cramped.contains("--ctx-size 1024 --parallel 1 "), "{cramped}");
+        assert!(cramped.contains("--ctx-size 8192 --parallel 1 "), "{cramped}");
     }
 }

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 
 use jiff::tz::TimeZone;
 use palyra_types::approval::ApprovalState;
+use palyra_types::client_tool::ClientCallId;
 use palyra_types::effect::EffectResolution;
 use palyra_types::event::{
     AbandonCause, ApprovalEvent, CallAttestation, ContentDigest, DecidedBy, ModelEvent, RunEvent, TapeEvent,
@@ -358,6 +359,33 @@ fn an_answered_question_and_a_settled_doubt_are_told() {
             &format!("user: do it\nassistant:  [shell {{\"path\":\".\"}}]\nshell {told}"),
         );
     }
+}
+
+#[test]
+fn calls_of_another_gateway_keep_its_ids_once_and_never_as_one_of_ours() {
+    let of_gateway = |run: u128, number| ClientCallId { run: run_id(run), number }.to_string();
+    let given = [of_gateway(7, 1), of_gateway(7, 2), of_gateway(7, 1), of_gateway(1, 1), "call_x".to_owned()];
+    let proposals: Vec<TapeEvent> = (1..)
+        .zip(&given)
+        .map(|(effect, id)| match proposal(effect, "read", "{}") {
+            TapeEvent::Tool(ToolEvent::Proposed(proposed)) => {
+                let model_call_id = Redacted::cleaned(id.clone());
+                TapeEvent::Tool(ToolEvent::Proposed(ToolProposed { model_call_id, ..proposed }))
+            }
+            other => other,
+        })
+        .collect();
+    let messages = render(run_id(1), &proposals);
+    assert_paired(&messages);
+    let answered: Vec<&str> = messages
+        .iter()
+        .filter_map(|message| match message {
+            ChatMessage::ToolResult { call, .. } => Some(call.0.as_str()),
+            _ => None,
+        })
+        .collect();
+    let ours = |effect: u32| format!("call_{}_{effect}", run_id(1));
+    assert_eq!(answered, [given[0].clone(), given[1].clone(), ours(3), ours(4), ours(5)]);
 }
 
 #[test]
