@@ -126,7 +126,7 @@ fn take(step: &mut Step, input: &RunInput) {
         RunInput::ContextTooLarge => step.finish(
             TerminationReason::ContextExhausted,
             Some(ErrorCode::ContextExhausted),
-            "the input is larger than the window of every model that may be asked",
+            "the input is, with instructions and tools, larger than the window of every model that may be asked",
         ),
         RunInput::ReferencesExpanded(inputs) => step.expand_references(inputs),
         RunInput::Text { attempt, text } => {

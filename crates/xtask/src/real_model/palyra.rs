@@ -108,6 +108,9 @@ fn command(program: &Path, folder: &Path, base_url: &str) -> Command {
         .env("OPENAI_BASE_URL", base_url)
         // A case asks for its summary itself; a task beside it would have the only slot of the model.
         .env("PALYRA__COMPACTION__AUTOMATIC", "false")
+        // With all tools, a window of 8,192 tokens has room for little else.
+        .env("PALYRA__COMMANDS__ENABLED", "false")
+        .env("PALYRA__EGRESS__ENABLED", "false")
         .stdin(Stdio::null());
     command
 }

@@ -15,7 +15,8 @@ impl Chat<'_> {
     pub(super) async fn compact(&mut self) -> Result<(), Failure> {
         let session_id = self.chat_session.session().await?.session_id;
         let request = v1::CompactSessionRequest { session_id };
-        let made = self.chat_session.client.call(request).await?.compaction.unwrap_or_default();
+        self.context.output.progress("summing up");
+        let made = self.chat_session.client.call_slowly(request).await?.compaction.unwrap_or_default();
         self.note(NoteKind::Good, &compaction_note(&made));
         Ok(())
     }

@@ -32,7 +32,8 @@ pub(super) async fn run(output: &Output, client: &Client, args: CompactArgs) -> 
         let request = v1::RevertCompactionRequest { session_id, compaction: 0 };
         client.call(request).await?.compaction.into_iter().collect()
     } else {
-        client.call(v1::CompactSessionRequest { session_id }).await?.compaction.into_iter().collect()
+        output.progress("summing up");
+        client.call_slowly(v1::CompactSessionRequest { session_id }).await?.compaction.into_iter().collect()
     };
     for one in &made {
         if args.named.json {
