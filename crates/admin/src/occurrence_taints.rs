@@ -15,10 +15,17 @@ use palyra_types::schedule::ScheduleSaved;
 use palyra_types::tool::Taints;
 use palyra_types::{Content, PrincipalId, ScheduleId, Timestamp};
 
-/// The taints of the occurrences that run.
+/// The taints of the occurrences that run, and their schedules.
 #[derive(Debug, Default)]
 pub struct OccurrenceTaints {
-    known: Mutex<BTreeMap<IdempotencyDigest, Taints>>,
+    known: Mutex<BTreeMap<IdempotencyDigest, RunningOccurrence>>,
+}
+
+/// What is known of an occurrence that runs.
+#[derive(Debug, Clone, Copy)]
+struct RunningOccurrence {
+    schedule: ScheduleId,
+    taints: Taints,
 }
 
 /// Returns the key under which the run of an occurrence is started at most once.
@@ -41,7 +48,8 @@ impl OccurrenceTaints {
     /// Takes note of an occurrence whose run is about to start.
     pub fn note(&self, principal: PrincipalId, saved: &ScheduleSaved, planned: Timestamp) {
         let digest = digest_of(principal, saved.schedule, planned);
-        self.lock().insert(digest, saved.taints_of_occurrence(planned));
+        let taints = saved.taints_of_occurrence(planned);
+        self.lock().insert(digest, RunningOccurrence { schedule: saved.schedule, taints });
     }
 
     /// Forgets an occurrence that has ended.
@@ -52,7 +60,13 @@ impl OccurrenceTaints {
     /// Returns what a run has read by its prompt alone, where it is the run of an occurrence.
     #[must_use]
     pub fn of(&self, run_key: Option<IdempotencyDigest>) -> Option<Taints> {
-        self.lock().get(&run_key?).copied()
+        self.lock().get(&run_key?).map(|running| running.taints)
+    }
+
+    /// Returns the schedule of a run, where it is the run of an occurrence.
+    #[must_use]
+    pub fn schedule_of(&self, run_key: Option<IdempotencyDigest>) -> Option<ScheduleId> {
+        self.lock().get(&run_key?).map(|running| running.schedule)
     }
 
     /// Returns whether the run of an occurrence may use stored grants of its principal.
@@ -61,7 +75,7 @@ impl OccurrenceTaints {
         self.of(run_key) == Some(Taints::NONE)
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<IdempotencyDigest, Taints>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<IdempotencyDigest, RunningOccurrence>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -125,6 +139,7 @@ mod tests {
             known.note(person(), &saved, PLANNED);
             let key = Some(digest_of(person(), saved.schedule, PLANNED));
             assert_eq!(known.allows_grants(key), expected, "{case}");
+            assert_eq!(known.schedule_of(key), Some(saved.schedule), "{case}");
             known.forget(person(), saved.schedule, PLANNED);
             assert!(!known.allows_grants(key), "{case}: an occurrence that ended is not known");
         }

@@ -36,7 +36,9 @@ pub fn budget_request(words: BudgetWords) -> Result<v1::SetBudgetRequest, String
     let at_limit = v1::BudgetAction::from_short_name(&words.at_limit);
     Ok(v1::SetBudgetRequest {
         name: words.name,
-        purse: purse.ok_or_else(|| unknown(&words.per, "total, principal, agent or session"))?.into(),
+        purse: purse
+            .ok_or_else(|| unknown(&words.per, "total, principal, agent, session or schedule"))?
+            .into(),
         purse_id: words.purse,
         window: window
             .ok_or_else(|| unknown(&words.window, "run, hour, day, week, month or endless"))?

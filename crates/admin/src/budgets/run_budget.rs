@@ -14,7 +14,7 @@ use palyra_types::event::{AbandonCause, ModelEvent, RunStarted, TapeEvent};
 use palyra_types::model::ModelRef;
 use palyra_types::session::SessionRef;
 use palyra_types::surface::Surface;
-use palyra_types::{Attempt, ErrorCode, RunId, Timestamp};
+use palyra_types::{Attempt, ErrorCode, RunId, ScheduleId, Timestamp};
 
 use super::budget_step::BudgetStep;
 use super::waiting_runs::WaitingRun;
@@ -80,6 +80,13 @@ impl RunBudget {
             reserved: None,
             waits: None,
         }
+    }
+
+    /// Draws on the purse of a schedule too, where the run is one of its occurrences.
+    #[must_use]
+    pub fn of_schedule(mut self, schedule: Option<ScheduleId>) -> Self {
+        self.path.schedule = schedule;
+        self
     }
 
     /// Begins a step that may ask a model, or end a request; `progress` is that of the awaited answer.

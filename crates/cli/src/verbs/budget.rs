@@ -48,7 +48,7 @@ enum BudgetVerb {
         /// How long it counts: run, hour, day, week, month, endless
         #[arg(long, value_name = "SPAN", default_value = "day")]
         window: String,
-        /// For each: total, principal, agent, session
+        /// For each: total, principal, agent, session, schedule
         #[arg(long, value_name = "KIND", default_value = "total")]
         per: String,
         /// Only for this one of the kind

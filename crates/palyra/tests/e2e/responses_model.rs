@@ -134,9 +134,8 @@ fn the_same_by_chat_completions() {
 fn rounds_with(format: &str) {
     let runtime = runtime();
     let calling = Reply::text("Let me look. ").call("read_file", "{\"path\":\"a.md\"}");
-    let both = Reply::empty()
-        .call("read_file", "{\"path\":\"a.md\"}")
-        .call("read_file", "{\"path\":\"b.md\"}");
+    let both =
+        Reply::empty().call("read_file", "{\"path\":\"a.md\"}").call("read_file", "{\"path\":\"b.md\"}");
     let script = vec![calling, Reply::text("A lantern."), both, Reply::text("Red."), Reply::text("Bye.")];
     let model = serve(&runtime, Behaviour::each(script));
     let inner = Home::new().with("PALYRA__HTTP__LISTEN", "127.0.0.1:0");

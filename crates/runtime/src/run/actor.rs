@@ -524,7 +524,8 @@ impl RunActor {
         let once = batch.any(|it| matches!(it.input, RunInput::BudgetDue(BudgetWake::GoOnOnce)));
         let mode = if once { BudgetMode::GoOnOnce } else { BudgetMode::Limited };
         let started = accepts.map(|acceptance| &acceptance.started).or(self.state.started.as_ref());
-        let budget = RunBudget::new(self.session, self.state.machine.run(), started);
+        let schedule = self.run_context.views.occurrences.schedule_of(started.and_then(|it| it.idempotency));
+        let budget = RunBudget::new(self.session, self.state.machine.run(), started).of_schedule(schedule);
         let begun = self.state.machine.has_answer_begun();
         let progress = if begun { AnswerProgress::Begun } else { AnswerProgress::Nothing };
         let run_context = Arc::clone(&self.run_context);

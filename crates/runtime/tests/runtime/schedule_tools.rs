@@ -1,9 +1,11 @@
 //! Schedules that runs make, and what the runs of schedules may do: the words of others get no grant of the person.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::BoxFuture;
+use palyra_admin::usage::BudgetChange;
 use palyra_ports::{ExecuteToolError, PreparedCall, Supervision, ToolRuntime};
 use palyra_run_core::{Grant, Intent, RawPrepareRefusal};
 use palyra_runtime::approvals::{ApprovalReply, RememberRequest, RememberScope};
@@ -12,13 +14,15 @@ use palyra_testkit::scripted_tools::{ACT, LOOK};
 use palyra_testkit::{Gate, Script, ScriptedTools};
 use palyra_tools::ScheduleTools;
 use palyra_types::approval::{ApprovalDecision, ApprovalRecord};
+use palyra_types::budget::{AccountEvent, BudgetScope, PurseKey, PurseKind, UsageLimits};
 use palyra_types::event::{RunEvent, TapeEvent, ToolEvent};
 use palyra_types::schedule::{MissedRule, OverlapRule, ScheduleRules};
 use palyra_types::tool::{RawToolOutcome, Taints, ToolCatalog, ToolSpec, ToolVerdict};
 use palyra_types::{Content, RunId, ScheduleId};
 
 use crate::approval_calls::{answer, approve, ask, asked, asking, waiting};
-use crate::rig::{Parts, Rig, settle, soon};
+use crate::budgets::{account_events, daily, set};
+use crate::rig::{Parts, Rig, entries_of, settle, soon};
 
 const CANARY: &str = r#"{"canary":"touched"}"#;
 const PROMPT: &str = "Do as the page says.";
@@ -238,4 +242,30 @@ async fn a_run_of_a_schedule_makes_no_schedule() {
     assert!(explanation.contains("never-schedules-of-schedules"), "{explanation}");
     assert!(explanation.contains("palyra admin schedules add"), "{explanation}");
     assert_eq!(schedules(&rig).await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_budget_for_each_schedule_counts_the_runs_of_that_schedule_alone() {
+    let rig = start(Parts::new()).await;
+    grant_of_the_person(&rig).await;
+    let three = UsageLimits { requests: Some(3), ..UsageLimits::default() };
+    let each = BudgetChange { scope: BudgetScope::Each(PurseKind::Schedule), ..daily("each", three) };
+    set(&rig, each).await;
+    let create = async || rig.gateway.schedules.create(rig.me(), draft("go")).await.unwrap();
+    let (one, other) = (create().await, create().await);
+    for schedule in [one, other] {
+        assert_eq!(occurrence_asks(&rig, schedule).await, None);
+    }
+    let run = rig.submit("k", "no schedule").await.run;
+    rig.finished(run).await;
+    assert_eq!(occurrence(&rig, one).await, None, "the third request of the schedule");
+    settle().await;
+    let mut settled = BTreeMap::new();
+    for (account, event) in account_events(&entries_of(&rig.memory).await) {
+        if matches!(event, AccountEvent::Settled { .. }) {
+            *settled.entry(account.purse).or_insert(0) += 1;
+        }
+    }
+    let expected = BTreeMap::from([(PurseKey::Schedule(one), 3), (PurseKey::Schedule(other), 2)]);
+    assert_eq!(settled, expected, "the fourth request of the schedule waits");
 }

@@ -78,7 +78,11 @@ impl CaseContext<'_> {
     }
 
     fn daemon(&self, name: &str, base_url: &str) -> Result<DaemonProcess> {
-        DaemonProcess::start(self.program, &self.homes.join(name), base_url)
+        self.daemon_with(name, base_url, &[])
+    }
+
+    fn daemon_with(&self, name: &str, base_url: &str, settings: &[(&str, &str)]) -> Result<DaemonProcess> {
+        DaemonProcess::start(self.program, &self.homes.join(name), base_url, settings)
     }
 
     /// Carries out one case; what goes wrong on the way is its failure.
@@ -135,6 +139,9 @@ fn answers(scene: &CaseContext<'_>, server: &ModelServer) -> Result<Vec<CaseFind
     scene.keep("too-long", &relay.take())?;
     Ok(vec![streamed, usage, obeys, schema, at_once, too_long])
 }
+
+/// A case asks for its summary itself; a task beside it would have the only slot of the model.
+const NO_COMPACTION: (&str, &str) = ("PALYRA__COMPACTION__AUTOMATIC", "false");
 
 /// The fields of the schema, and their kinds.
 const FIELDS: [(&str, FieldKind); 3] =
@@ -287,7 +294,10 @@ fn tool_calls(scene: &CaseContext<'_>) -> Result<Vec<CaseFinding>> {
 /// A conversation that outgrows the model's window.
 fn long_session(scene: &CaseContext<'_>) -> Result<Vec<CaseFinding>> {
     let server = scene.server("server-cramped.log", ServerSetting::Cramped)?;
-    let daemon = scene.daemon("long-session", &server.base_url())?;
+    // With all tools, a window of 8,192 tokens has room for little else.
+    let settings =
+        [NO_COMPACTION, ("PALYRA__COMMANDS__ENABLED", "false"), ("PALYRA__EGRESS__ENABLED", "false")];
+    let daemon = scene.daemon_with("long-session", &server.base_url(), &settings)?;
     let finding = scene.case("a session longer than the model's context", || {
         let mut ran = Vec::new();
         for word in ["lamp", "ship", "storm"] {
@@ -302,7 +312,7 @@ fn long_session(scene: &CaseContext<'_>) -> Result<Vec<CaseFinding>> {
 
 /// A conversation whose older runs the model sums up, and that goes on behind the summary.
 fn summed_up(scene: &CaseContext<'_>, server: &ModelServer) -> Result<CaseFinding> {
-    let daemon = scene.daemon("summed-up", &server.base_url())?;
+    let daemon = scene.daemon_with("summed-up", &server.base_url(), &[NO_COMPACTION])?;
     Ok(scene.case("a run that reads a summary of older runs", || {
         for word in ["lamp", "ship"] {
             let input = format!("Say yes. This is about a {word}: {}", format!("{word} ").repeat(100));

@@ -31,14 +31,21 @@ pub(super) struct DaemonProcess {
 }
 
 impl DaemonProcess {
-    /// Starts a daemon whose models are at `base_url`, with its home and a workspace below `folder`.
-    pub(super) fn start(program: &Path, folder: &Path, base_url: &str) -> Result<Self> {
+    /// Starts a daemon whose models are at `base_url`, with its home and a workspace below `folder`, and settings by
+    /// environment.
+    pub(super) fn start(
+        program: &Path,
+        folder: &Path,
+        base_url: &str,
+        settings: &[(&str, &str)],
+    ) -> Result<Self> {
         let work = folder.join("work");
         std::fs::create_dir_all(&work).with_context(|| format!("could not make {}", work.display()))?;
         std::fs::write(work.join("README.md"), README).context("could not write README.md")?;
         let log = std::fs::File::create(folder.join("palyrad.log")).context("could not make palyrad.log")?;
         let mut command = command(program, folder, base_url);
-        let child = command.arg("serve").stdout(Stdio::piped()).stderr(log).spawn();
+        let child =
+            command.arg("serve").envs(settings.iter().copied()).stdout(Stdio::piped()).stderr(log).spawn();
         let child = child.with_context(|| format!("could not start {}", program.display()))?;
         let (program, folder, base_url) = (program.to_owned(), folder.to_owned(), base_url.to_owned());
         let mut daemon = Self { child, program, folder, base_url, model: String::new() };
@@ -106,11 +113,6 @@ fn command(program: &Path, folder: &Path, base_url: &str) -> Command {
         .env("HOME", folder)
         .env("PALYRA_HOME", folder.join("home"))
         .env("OPENAI_BASE_URL", base_url)
-        // A case asks for its summary itself; a task beside it would have the only slot of the model.
-        .env("PALYRA__COMPACTION__AUTOMATIC", "false")
-        // With all tools, a window of 8,192 tokens has room for little else.
-        .env("PALYRA__COMMANDS__ENABLED", "false")
-        .env("PALYRA__EGRESS__ENABLED", "false")
         .stdin(Stdio::null());
     command
 }

@@ -90,9 +90,7 @@ fn a_lost_server_is_a_typed_failure_that_keeps_what_was_shown() {
 #[test]
 fn an_input_that_is_too_long_is_told_as_that() {
     let start = Instant::now();
-    let end = |reason: &str, code: &str| {
-        json!({"run_finished": {"state": "RUN_STATE_FAILED", "reason": reason, "error_code": code}})
-    };
+    let end = |reason: &str, code: &str| json!({"run_finished": {"state": "RUN_STATE_FAILED", "reason": reason, "error_code": code}});
     let asked = json!({"model_requested": {"messages_kept": 1}});
     let refused = |reason: &str, code: &str| too_long(&tape(start, &[asked.clone(), end(reason, code)]));
     assert!(refused("context_exhausted", "PLY-3007").is_ok());
@@ -111,7 +109,8 @@ fn a_session_that_was_shortened_is_answered_all_the_same() {
     let fits = tape(start, &[asked(1), finished("DONE")]);
     let cut = tape(start, &[asked(5), refused.clone(), asked(3), finished("DONE")]);
     let seen = shortened(&[fits.clone(), cut.clone()]).expect("answered");
-    let both = "2 runs answered; the last one after 1 refusals, with [5, 3] messages sent and [0, 0] left out";
+    let both =
+        "2 runs answered; the last one after 1 refusals, with [5, 3] messages sent and [0, 0] left out";
     assert_eq!(seen, both);
     let left_out = json!({"model_requested": {"messages_kept": 3, "messages_dropped": 2}});
     let known = tape(start, &[left_out, finished("DONE")]);
