@@ -42,7 +42,7 @@ impl UnitParts {
     }
 
     fn body(&self) -> Result<String, ServiceVerbError> {
-        let program = plain(&self.program)?;
+        let program = startable(&self.program)?;
         let state_dir = plain(&self.state_dir)?;
         let mut place = format!("--state-dir {}", argument(state_dir));
         if let Some(config) = &self.config {
@@ -108,6 +108,16 @@ fn plain(path: &Path) -> Result<&str, ServiceVerbError> {
     }
     if text.ends_with(char::is_whitespace) {
         return Err(refused("it ends with a blank"));
+    }
+    Ok(text)
+}
+
+/// Returns the path of a program as text, where systemd starts a program with this path.
+fn startable(program: &Path) -> Result<&str, ServiceVerbError> {
+    let text = plain(program)?;
+    if text.contains(['"', '\'', '\\']) {
+        let why = "systemd starts no program whose path has a quote or a backslash";
+        return Err(ServiceVerbError::PathUnsuitable { path: program.to_owned(), why });
     }
     Ok(text)
 }

@@ -54,9 +54,10 @@ fn a_unit_is_the_shipped_one_but_for_paths_and_the_way_to_reload() {
 #[test]
 fn signs_that_systemd_reads_are_escaped() {
     let config = Some(PathBuf::from("/c $HOME/%h/\u{fc}\u{4e2d}.toml"));
-    let parts = UnitParts { config, ..parts(Path::new("/a b/100%/\"q\"/\\x/$y/[z]*?")) };
+    let folder = Path::new("/a b/100%/\"q\"/\\x/$y/[z]*?");
+    let parts = UnitParts { config, program: "/a b/100%/$y/palyra".into(), ..parts(folder) };
     let text = parts.text().unwrap();
-    let program = "\"/a b/100%%/\\\"q\\\"/\\\\x/$y/[z]*?/palyra\"";
+    let program = "\"/a b/100%%/$y/palyra\"";
     let state_dir = "\"/a b/100%%/\\\"q\\\"/\\\\x/$$y/[z]*?/state\"";
     let config = "\"/c $$HOME/%%h/\u{fc}\u{4e2d}.toml\"";
     assert_eq!(
@@ -78,6 +79,11 @@ fn a_path_that_no_line_can_have_is_refused() {
         let error = parts.text().unwrap_err();
         assert!(matches!(error, ServiceVerbError::PathUnsuitable { .. }), "{}", path.display());
     }
+    for program in ["/a\"b/palyra", "/a'b/palyra", "/a\\b/palyra"] {
+        let parts = UnitParts { program: program.into(), ..parts(Path::new("/p")) };
+        let error = parts.text().unwrap_err();
+        assert!(matches!(error, ServiceVerbError::PathUnsuitable { .. }), "{program}");
+    }
 }
 
 #[test]
@@ -95,7 +101,8 @@ fn verified(folder: &Path, change: impl Fn(String) -> String) -> (bool, Vec<Stri
     std::fs::create_dir_all(&runtime).unwrap();
     std::fs::copy("/bin/true", folder.join("palyra")).unwrap();
     let unit = folder.join("palyrad.service");
-    std::fs::write(&unit, change(parts(folder).text().unwrap())).unwrap();
+    let parts = UnitParts { state_dir: folder.join("\"quoted\" 'state' \\n [*?"), ..parts(folder) };
+    std::fs::write(&unit, change(parts.text().unwrap())).unwrap();
     let mut command = Command::new("systemd-analyze");
     command.args(["verify", "--user", "--man=no"]).arg(&unit).env("XDG_RUNTIME_DIR", &runtime);
     let output = command.output().expect("systemd-analyze is there: `cargo xtask setup` installs systemd");
@@ -106,7 +113,7 @@ fn verified(folder: &Path, change: impl Fn(String) -> String) -> (bool, Vec<Stri
 #[test]
 fn systemd_finds_no_mistake_in_the_unit() {
     let home = tempfile::tempdir().unwrap();
-    for name in ["plain", "with a blank", "100%d", "\u{fc}ml\u{4e2d}", "a\"quote\"", "b\\n", "$HOME"] {
+    for name in ["plain", "with a blank", "100%d", "\u{fc}ml\u{4e2d}", "$HOME"] {
         let folder = home.path().join(name);
         let (passed, complaints) = verified(&folder, |text| text);
         // A key that this systemd is too old for; the comment above it in the unit says so.
@@ -116,9 +123,8 @@ fn systemd_finds_no_mistake_in_the_unit() {
     }
     let folder = home.path().join("100%d");
     let unescaped = |text: String| text.replace("%%", "%");
-    let (passed, complaints) = verified(&folder, unescaped);
-    assert!(!passed, "an unescaped percent sign is noticed: {complaints:?}");
-    let (passed, complaints) =
-        verified(&home.path().join("plain"), |text| text.replace("UMask=0077", "UMask=x"));
-    assert!(!complaints.is_empty(), "a wrong value is noticed: {passed}");
+    assert!(!verified(&folder, unescaped).0, "an unescaped percent sign is noticed");
+    let wrong = |text: String| text.replace("UMask=0077", "UMask=wrong");
+    let complaints = verified(&home.path().join("plain"), wrong).1.join("\n");
+    assert!(complaints.contains("wrong"), "a wrong value is noticed: {complaints}");
 }
