@@ -145,6 +145,14 @@ impl HealthHandle {
         Ok(open.iter().filter(|run| !matches!(run.phase, RunPhase::Waiting(_))).count())
     }
 
+    /// Returns whether a task of the background queue waits, or is worked at.
+    ///
+    /// # Errors
+    /// [`AdminError::Read`].
+    pub async fn has_open_tasks(&self) -> Result<bool, AdminError> {
+        Ok(self.queue.has_open_tasks().await?)
+    }
+
     /// Runs every check.
     pub async fn checks(&self) -> Vec<HealthCheck> {
         let mut checks =

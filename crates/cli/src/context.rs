@@ -10,6 +10,7 @@ use palyra_backup_verb::BackupCommand;
 use palyra_client::{
     Client, ClientError, ConnectOptions, DaemonNotice, DaemonTarget, KeptEntries, StartPolicy, TcpAddress,
 };
+use palyra_service_verb::ServiceCommand;
 use palyra_types::state_dir::{config_dir, data_dir, state_dir};
 use palyra_types::{Content, ErrorCode};
 use palyra_wire::json::to_json;
@@ -238,8 +239,20 @@ impl Context {
         Ok(Client::connect(self.running_options()?).await?)
     }
 
-    fn running_options(&self) -> Result<ConnectOptions, Failure> {
+    pub(crate) fn running_options(&self) -> Result<ConnectOptions, Failure> {
         Ok(ConnectOptions { start: StartPolicy::Never, heads: None, ..self.connect_options()? })
+    }
+
+    /// Returns the parts of this process that the service needs.
+    pub(crate) fn service_command(&self) -> Result<ServiceCommand<'_>, Failure> {
+        self.require_local("palyra admin service")?;
+        Ok(ServiceCommand {
+            output: &self.output,
+            state_dir: self.state_dir()?,
+            config: self.global.config.clone(),
+            daemon: self.running_options()?,
+            model_variables: (self.daemon.own_model)(self.global.config.as_deref()).variables,
+        })
     }
 
     /// Returns the parts of this process that backups need.

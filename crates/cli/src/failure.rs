@@ -6,6 +6,8 @@ use std::path::Path;
 use palyra_backup::BackupError;
 use palyra_backup_verb::BackupCommandError;
 use palyra_client::{ClientError, LogTail, NO_OTHER_STARTS};
+use palyra_service_verb::ServiceVerbError;
+use palyra_support_bundle::BundleError;
 use palyra_terminal::{Output, OutputError, error_json, error_lines};
 use palyra_types::ErrorCode;
 use serde_json::Value;
@@ -81,6 +83,28 @@ impl From<BackupCommandError> for Failure {
             BackupCommandError::Client(error) => Self::Client(error),
             BackupCommandError::Output(error) => Self::Output(error),
             error => Self::local(error.code(), error.to_string()),
+        }
+    }
+}
+
+impl From<ServiceVerbError> for Failure {
+    fn from(error: ServiceVerbError) -> Self {
+        match error {
+            ServiceVerbError::Client(error) => Self::Client(error),
+            ServiceVerbError::Output(error) => Self::Output(error),
+            error => Self::WithMend { code: error.code(), message: error.to_string(), mend: error.mend() },
+        }
+    }
+}
+
+impl From<BundleError> for Failure {
+    fn from(error: BundleError) -> Self {
+        match error {
+            BundleError::Output(error) => Self::Output(error),
+            error => {
+                let mend = error.mend().to_owned();
+                Self::WithMend { code: error.code(), message: error.to_string(), mend }
+            }
         }
     }
 }

@@ -39,7 +39,7 @@ use crate::reload::{ConfigReloader, ReloadReceivers};
 use crate::replacement::{ReplacementConditions, StartedBy};
 use crate::service_notices::ServiceNotices;
 use crate::state_lock::StateLock;
-use crate::stop::{StopRequests, StopSignals};
+use crate::stop::{IdleWork, StopRequests, StopSignals};
 use crate::system::SystemClock;
 use crate::tool_setup::{ToolContext, ToolSetup};
 use crate::vault::{OpenVault, VaultCredentials};
@@ -296,12 +296,9 @@ fn stop_when_idle(
     config: watch::Receiver<Arc<Config>>,
     open_connections: watch::Receiver<usize>,
 ) {
-    let health = gateway.health.clone();
-    let access = gateway.admin.access.clone();
-    // A person who reads a page may have no connection open, and would be signed out.
-    let at_work = async move || access.has_page_sessions() || stop::is_at_work(&health, jobs.as_ref()).await;
+    let work = IdleWork { gateway: gateway.clone(), jobs };
     let span = move || config.borrow().idle_stop();
-    tokio::spawn(stop::on_idle(stop.clone(), open_connections, at_work, span));
+    tokio::spawn(stop::on_idle(stop.clone(), open_connections, async move || work.kept_by().await, span));
 }
 
 /// Returns what decides over the daemon and may lie in a workspace: settings, policies, prices, anchors and backups.

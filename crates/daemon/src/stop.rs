@@ -7,8 +7,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use palyra_admin::health::HealthHandle;
 use palyra_commands::Jobs;
+use palyra_runtime::GatewayRuntimeState;
 use palyra_runtime::session::SessionsHandle;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
@@ -64,31 +64,87 @@ pub(crate) async fn on_lost_lock(stop: StopRequests, place: LockPlace) {
     stop.now.cancel();
 }
 
-/// Wishes for the stop once nobody was connected, and nothing was at work, for as long as the configuration says.
+/// What a daemon goes on for that no client is connected to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum KeepCause {
+    /// A browser is signed in to the console.
+    PageSession,
+    /// A command works in the background.
+    Job,
+    /// A run works.
+    Run,
+    /// A schedule is enabled, or a reminder is open.
+    Schedule,
+    /// A task of the background queue waits, or is worked at.
+    QueuedTask,
+}
+
+impl KeepCause {
+    fn words(self) -> &'static str {
+        match self {
+            Self::PageSession => "a browser is signed in to the console",
+            Self::Job => "a job runs",
+            Self::Run => "a run works",
+            Self::Schedule => "a schedule is enabled, or a reminder is open",
+            Self::QueuedTask => "a background task is queued",
+        }
+    }
+}
+
+/// Requests the stop once no client was connected, and nothing kept the daemon, for as long as the configuration says.
 pub(crate) async fn on_idle(
     stop: StopRequests,
     mut connections: watch::Receiver<usize>,
-    at_work: impl AsyncFn() -> bool,
+    kept_by: impl AsyncFn() -> Option<KeepCause>,
     idle_stop: impl Fn() -> Duration,
 ) {
+    let mut noted = None;
     loop {
         if connections.wait_for(|open| *open == 0).await.is_err() {
             return;
         }
         let connected = async { connections.wait_for(|open| *open > 0).await.map(drop) };
         let quiet = tokio::time::timeout(idle_stop(), connected).await.is_err();
-        if quiet && !at_work().await {
+        if !quiet {
+            continue;
+        }
+        let Some(cause) = kept_by().await else {
             tracing::info!("nothing to do for a while");
             stop.requested.cancel();
             return;
+        };
+        if noted.replace(cause) != Some(cause) {
+            tracing::info!(because = cause.words(), "no client for a while, and not stopping");
         }
     }
 }
 
-/// Returns whether a run works, or a job, which would end with the daemon. A run that waits for a person is a row, and
-/// any client brings the daemon back.
-pub(crate) async fn is_at_work(health: &HealthHandle, jobs: Option<&Jobs>) -> bool {
-    jobs.is_some_and(|jobs| jobs.running() > 0) || health.working_runs().await.map_or(true, |runs| runs > 0)
+/// What is looked at before an idle daemon stops.
+pub(crate) struct IdleWork {
+    pub(crate) gateway: GatewayRuntimeState,
+    pub(crate) jobs: Option<Jobs>,
+}
+
+impl IdleWork {
+    /// Returns what keeps the daemon. A run that waits for a person does not: it is a row, and any client brings the daemon
+    /// back. A schedule does, because no client comes when it is due. What cannot be read is taken for work.
+    pub(crate) async fn kept_by(&self) -> Option<KeepCause> {
+        // A person who reads a page may have no connection open, and would be signed out.
+        if self.gateway.admin.access.has_page_sessions() {
+            return Some(KeepCause::PageSession);
+        }
+        if self.jobs.as_ref().is_some_and(|jobs| jobs.running() > 0) {
+            return Some(KeepCause::Job);
+        }
+        let health = &self.gateway.health;
+        if health.working_runs().await.map_or(true, |runs| runs > 0) {
+            return Some(KeepCause::Run);
+        }
+        if self.gateway.schedules.has_open_schedules().await.unwrap_or(true) {
+            return Some(KeepCause::Schedule);
+        }
+        health.has_open_tasks().await.unwrap_or(true).then_some(KeepCause::QueuedTask)
+    }
 }
 
 /// Waits for the wish, lets the work come to rest for as long as the configuration says, then stops. Streams are
@@ -140,8 +196,9 @@ mod tests {
             let (stop, looks) = (StopRequests::default(), AtomicUsize::new(0));
             let (_connections, open) = watch::channel(0);
             let begun = tokio::time::Instant::now();
-            let at_work = async || looks.fetch_add(1, Ordering::Relaxed) < busy;
-            on_idle(stop.clone(), open, at_work, || span).await;
+            let kept_by =
+                async || (looks.fetch_add(1, Ordering::Relaxed) < busy).then_some(KeepCause::Schedule);
+            on_idle(stop.clone(), open, kept_by, || span).await;
             assert!(stop.requested.is_cancelled());
             assert_eq!(begun.elapsed(), span * u32::try_from(busy + 1).expect("few"), "{busy}");
         }

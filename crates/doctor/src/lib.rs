@@ -1,17 +1,19 @@
 //! The checks of `palyra doctor`: of a state directory, of a daemon, and of its providers of models.
 //!
-//! Each check says what was found and what to do about it. Knows no terminal and no command line. Begin at
-//! [`check_state_folder`], [`check_daemon`] and [`check_models`].
+//! Each check says what was found and what to do about it. Knows no command line. Begin at
+//! [`check_config_file`], [`check_state_folder`], [`check_daemon`] and [`check_models`].
 
 mod check;
 
 mod key_files;
+mod config_file;
 mod state_files;
 mod state_folder;
 mod daemon;
 mod models;
 
-pub use check::{ERROR, OK, WARNING, check};
+pub use check::{ERROR, OK, WARNING, check, check_lines};
+pub use config_file::{ConfigFault, check_config_file};
 pub use daemon::check_daemon;
 pub use models::check_models;
 pub use state_files::{foreign_lock, state_dir_itself};

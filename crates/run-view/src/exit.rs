@@ -99,6 +99,8 @@ impl Exit {
             | ErrorCode::KeptFileRefused
             | ErrorCode::StateDirLocked
             | ErrorCode::BackupTargetRefused
+            | ErrorCode::ServiceUnitKept
+            | ErrorCode::SupportBundleRefused
             | ErrorCode::BuildMismatch
             | ErrorCode::GuardFailed => Self::Conflict,
             ErrorCode::TimeLimit => Self::TimeLimit,

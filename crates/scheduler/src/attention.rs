@@ -87,7 +87,8 @@ fn attention_of(
     }
 }
 
-fn delivered_reminder(
+/// Returns the delivery of a reminder on which no person has acted since.
+pub(crate) fn delivered_reminder(
     rows: &mut dyn RowStore,
     log: &mut dyn LogView,
     record: &ScheduleRecord,

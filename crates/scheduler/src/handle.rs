@@ -15,6 +15,7 @@ use crate::command::{CommandReceipt, ScheduleCommand, ScheduleRequest, ScheduleR
 use crate::draft::{CheckedDraft, ScheduleDraft, SchedulePreview};
 use crate::error::ScheduleError;
 use crate::listing::{self, ListedSchedule, ScheduleDetails};
+use crate::open_schedules;
 use crate::ports::SchedulePorts;
 use crate::run_handler::{ReportSender, ScheduledRunHandler};
 use crate::schedule_loop::{LoopInputs, ScheduleLoop};
@@ -195,6 +196,15 @@ impl SchedulesHandle {
     /// [`ScheduleError::Admin`].
     pub async fn attention(&self, caller: Caller) -> Result<Vec<ScheduleAttention>, ScheduleError> {
         attention::list(&self.ports, caller.actor.principal).await
+    }
+
+    /// Returns whether a schedule of any principal has a time to come, or a reminder that no person has acted on. Paused
+    /// schedules do not count.
+    ///
+    /// # Errors
+    /// [`ScheduleError::Admin`].
+    pub async fn has_open_schedules(&self) -> Result<bool, ScheduleError> {
+        open_schedules::exist(&self.ports, &self.zones).await
     }
 
     /// Returns what changes with each append about schedules.

@@ -24,6 +24,7 @@ mod run_handler;
 mod handle;
 mod listing;
 mod attention;
+mod open_schedules;
 mod for_tools;
 
 #[cfg(test)]

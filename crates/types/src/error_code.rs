@@ -148,6 +148,12 @@ error_codes! {
         "try again in a moment; open runs continue at the next start";
     ModelMismatch = 1408, "model_mismatch", Conflict, "The running daemon uses another model than this environment names.",
         "`palyra admin stop`, then try again; or name the model to ask with --model";
+    ServiceManagerMissing = 1411, "service_manager_missing", NotReady, "There is no systemd user session.",
+        "let the program that starts programs here run `palyra serve`";
+    ServiceUnitKept = 1412, "service_unit_kept", Conflict, "The unit of the service is not the one that would be replaced or removed.",
+        "`palyra admin service install --force` replaces it";
+    ServiceFailed = 1413, "service_failed", Unavailable, "The service could not be installed, started or removed.",
+        "`systemctl --user status palyrad` and `journalctl --user -u palyrad` show more";
     JournalQuarantined = 2001, "journal_quarantined", NotReady, "The journal is read-only.",
         "`palyra journal status` names the cause";
     DiskFull = 2002, "disk_full", StorageFull, "The disk is too full for new work.",
@@ -334,6 +340,8 @@ error_codes! {
         "`palyra backup verify FOLDER` names what does not hold; use another backup";
     BackupTargetRefused = 4913, "backup_target_refused", Conflict, "The folder cannot take the backup or the restored state.",
         "the message says why; name a folder that does not exist yet";
+    SupportBundleRefused = 4921, "support_bundle_refused", Conflict, "The file cannot take the support bundle.",
+        "the message says why; name a file that does not exist yet";
     TurnLimit = 5001, "turn_limit", LimitReached, "The run used all its model turns.",
         "ask again in the same session to continue, or raise the limit in palyra.toml";
     ToolLimit = 5002, "tool_limit", LimitReached, "The run used all its tool calls.",

@@ -10,7 +10,7 @@ use palyra_ports::ReadError;
 use palyra_queue::{TaskKind, WORKERS_MAX, rules};
 use palyra_types::QueuedTaskId;
 use palyra_types::access::ActorIdentity;
-use palyra_types::queued_task::OrchestratorBackgroundTaskRecord;
+use palyra_types::queued_task::{OrchestratorBackgroundTaskRecord, TaskStage};
 use tokio::sync::{Notify, mpsc};
 
 use super::command::{EnqueueReceipt, NewTask, QueueCommand, QueueRequest};
@@ -122,6 +122,26 @@ impl BackgroundQueue {
     /// [`ReadError`].
     pub async fn list(&self, query: TaskQuery) -> Result<Vec<OrchestratorBackgroundTaskRecord>, ReadError> {
         self.families.query(move |rows, log| queued_tasks::records(rows, log, &query)).await
+    }
+
+    /// Returns whether a task of a kind that is performed here waits, or is worked at.
+    ///
+    /// # Errors
+    /// [`ReadError`].
+    pub async fn has_open_tasks(&self) -> Result<bool, ReadError> {
+        let handled = Arc::clone(&self.handled);
+        let read = self.families.query(move |rows, log| {
+            for kind in handled.iter().copied() {
+                for stage in [TaskStage::Leased, TaskStage::Waiting] {
+                    let query = TaskQuery { kind: Some(kind), stage: Some(stage), below: None, limit: 1 };
+                    if !queued_tasks::records(rows, log, &query)?.is_empty() {
+                        return Ok(true);
+                    }
+                }
+            }
+            Ok(false)
+        });
+        read.await
     }
 
     async fn send(&self, request: QueueRequest) -> Result<EnqueueReceipt, QueueError> {

@@ -38,6 +38,27 @@ async fn a_task_is_performed_once_it_is_due_and_is_done() {
 }
 
 #[tokio::test]
+async fn a_task_is_open_until_it_is_done_or_waits_for_a_person() {
+    let rig = Rig::start();
+    assert!(!rig.queue.has_open_tasks().await.unwrap());
+    let due = Timestamp(rig.now().0 + 90_000_000);
+    let later = rig.enqueue(NewTask { due: Some(due), ..new_task(REPEATED, 1) }).await.task;
+    assert!(rig.queue.has_open_tasks().await.unwrap(), "it waits for its time");
+    rig.clock.advance(Duration::from_secs(90));
+    rig.stage_is(later, TaskStage::Done).await;
+    assert!(!rig.queue.has_open_tasks().await.unwrap());
+    rig.script(OPAQUE, [Script::UntilStopped, Script::Doubt]);
+    let first = rig.enqueue(new_task(OPAQUE, 2)).await.task;
+    rig.stage_is(first, TaskStage::Leased).await;
+    assert!(rig.queue.has_open_tasks().await.unwrap(), "a worker is at it");
+    rig.queue.act(actor(), PersonAct::Cancel, first).await.unwrap();
+    rig.stage_is(first, TaskStage::Cancelled).await;
+    let second = rig.enqueue(new_task(OPAQUE, 3)).await.task;
+    rig.stage_is(second, TaskStage::OutcomeUnknown).await;
+    assert!(!rig.queue.has_open_tasks().await.unwrap(), "only a person goes on with it");
+}
+
+#[tokio::test]
 async fn one_task_of_a_subject_is_open_at_a_time() {
     let rig = Rig::start();
     rig.script(REPEATED, [Script::UntilStopped]);

@@ -39,12 +39,15 @@ pub(crate) enum AdminVerb {
     Vault(vault::VaultVerb),
     /// List agents, and create, change or archive them
     Agents(agents::AgentsArgs),
-    /// List what the daemon does by itself, with the last outcome of each task
+    /// List what the daemon does by itself, and how each task ended
     Tasks(tasks::TasksArgs),
     /// List schedules, and make, change or start them
     Schedules(SchedulesArgs),
     /// List what self-healing found, with the remedy of each
     Incidents(incidents::IncidentsArgs),
+    /// Run the daemon as a systemd user service
+    #[command(subcommand)]
+    Service(palyra_service_verb::ServiceVerb),
     /// Print completions for a shell
     Completions(completions::CompletionsArgs),
     /// Print what there is of one kind, for a shell that completes
@@ -81,6 +84,10 @@ pub(crate) async fn run(context: &Context, verb: AdminVerb) -> Result<Exit, Fail
             }
         }
         AdminVerb::Incidents(args) => incidents::run(context, args).await,
+        AdminVerb::Service(verb) => {
+            context.service_command()?.run(verb).await?;
+            Ok(Exit::Done)
+        }
         AdminVerb::Completions(args) => completions::run(context, &args),
         AdminVerb::Man(args) => man::run(context, &args),
         AdminVerb::Stop { json } => {

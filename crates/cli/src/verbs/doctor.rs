@@ -1,31 +1,36 @@
 //! `palyra doctor`: what is well and what is not, here and in the daemon.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use palyra_client::{Client, ClientError, ConnectOptions};
 use palyra_doctor::{
-    DaemonStart, ERROR, OK, WARNING, check, check_daemon, check_models, check_state_folder, foreign_lock,
-    state_dir_itself,
+    ConfigFault, DaemonStart, ERROR, OK, WARNING, check, check_config_file, check_daemon, check_lines,
+    check_models, check_state_folder, foreign_lock, state_dir_itself,
 };
+use palyra_support_bundle::{BundleSources, BundleTarget, write_bundle};
 use palyra_wire::json::to_json_with_defaults;
 use palyra_wire::v1;
 use palyra_wire::v1::CheckLevel;
 
 use crate::context::Context;
+use crate::daemon_hooks::ConfigMistake;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use palyra_terminal::{NoteKind, Output};
 
 /// A daemon that says nothing for so long is reported; a person who asks what is wrong should not have to wait.
 const ANSWERS_WITHIN: Duration = Duration::from_millis(1_500);
-/// On a screen with fewer columns what was found is below the name of its check.
-const NARROW_COLUMNS: usize = 60;
 
 /// Check this installation, and say what to do about what is found.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  palyra doctor\n  palyra doctor --json")]
+#[command(
+    after_help = "Examples:\n  palyra doctor\n  palyra doctor --bundle support.tar.gz\n`palyra explain docs/support-bundle.md` says what is in it."
+)]
 pub(crate) struct DoctorArgs {
+    /// Write a bundle for support instead, without conversations and secrets
+    #[arg(long, value_name = "FILE", num_args = 0..=1)]
+    #[expect(clippy::option_option, reason = "the file after the option may be left out")]
+    bundle: Option<Option<PathBuf>>,
     /// One line of JSON for each check
     #[arg(long)]
     json: bool,
@@ -33,6 +38,9 @@ pub(crate) struct DoctorArgs {
 
 /// Runs the verb.
 pub(crate) async fn run(context: &Context, args: DoctorArgs) -> Result<Exit, Failure> {
+    if let Some(file) = args.bundle {
+        return bundle(context, BundleTarget { file, json: args.json }).await;
+    }
     let (mut checks, mut exit) = (Vec::new(), Exit::Done);
     let mut reachable = true;
     if context.is_local() {
@@ -51,7 +59,8 @@ pub(crate) async fn run(context: &Context, args: DoctorArgs) -> Result<Exit, Fai
         if args.json {
             context.output.json(&to_json_with_defaults(check))?;
         } else {
-            print(&context.output, check)?;
+            let lines = check_lines(check, context.output.columns());
+            lines.iter().try_for_each(|line| context.output.line(line))?;
         }
     }
     if exit == Exit::Done && checks.iter().any(|check| check.level() == CheckLevel::Error) {
@@ -60,8 +69,28 @@ pub(crate) async fn run(context: &Context, args: DoctorArgs) -> Result<Exit, Fai
     Ok(exit)
 }
 
+/// Writes a support bundle. It starts no daemon, because that may change what is wrong.
+async fn bundle(context: &Context, target: BundleTarget) -> Result<Exit, Failure> {
+    context.require_local("palyra doctor --bundle")?;
+    let state_dir = context.state_dir()?;
+    let options = ConnectOptions { answers_within: ANSWERS_WITHIN, ..context.running_options()? };
+    let program = options.program.clone();
+    let mut checks = local_checks(context, &state_dir);
+    let client = Client::connect(options).await;
+    if let Ok(client) = &client {
+        checks.extend(check_daemon(client, Some(&state_dir)).await.unwrap_or_default());
+        checks.extend(model_checks(context, client).await);
+    }
+    let daemon = client.as_ref().map_err(ToString::to_string);
+    let config_file = context.config_file().ok();
+    let sources = BundleSources { state_dir, config_file, program, checks, daemon };
+    write_bundle(&context.output, sources, target).await?;
+    Ok(Exit::Done)
+}
+
 /// Adds what the daemon says, or why it cannot be asked.
 async fn ask_daemon(context: &Context, checks: &mut Vec<v1::Check>) -> Result<Exit, Failure> {
+    let own_dir = context.is_local().then(|| context.state_dir()).transpose()?;
     let mut options: ConnectOptions = context.connect_options()?;
     options.answers_within = ANSWERS_WITHIN;
     let mut connected = Client::connect(options.clone()).await;
@@ -73,7 +102,7 @@ async fn ask_daemon(context: &Context, checks: &mut Vec<v1::Check>) -> Result<Ex
     match connected.map_err(Failure::from) {
         Ok(client) => {
             let (of_daemon, of_models) =
-                tokio::join!(daemon_checks(context, &client), model_checks(context, &client));
+                tokio::join!(check_daemon(&client, own_dir.as_deref()), model_checks(context, &client));
             checks.extend(of_daemon?);
             checks.extend(of_models);
             Ok(Exit::Done)
@@ -88,24 +117,6 @@ async fn ask_daemon(context: &Context, checks: &mut Vec<v1::Check>) -> Result<Ex
     }
 }
 
-fn print(output: &Output, check: &v1::Check) -> Result<(), Failure> {
-    let mark = match check.level() {
-        CheckLevel::Ok => NoteKind::Good,
-        CheckLevel::Warning => NoteKind::Doubt,
-        CheckLevel::Error | CheckLevel::Unspecified => NoteKind::Bad,
-    };
-    if output.columns().is_some_and(|columns| columns < NARROW_COLUMNS) {
-        output.line(&format!("{} {}", mark.sign(), check.name))?;
-        output.line(&format!("  {}", check.found))?;
-    } else {
-        output.line(&format!("{} {:<21} {}", mark.sign(), check.name, check.found))?;
-    }
-    if check.level() != CheckLevel::Ok && !check.mend.is_empty() {
-        output.line(&format!("  {}", check.mend))?;
-    }
-    Ok(())
-}
-
 /// Makes every check that needs no daemon.
 fn local_checks(context: &Context, state_dir: &Path) -> Vec<v1::Check> {
     let mut checks = vec![state_dir_itself(state_dir), config_file(context)];
@@ -118,38 +129,16 @@ fn local_checks(context: &Context, state_dir: &Path) -> Vec<v1::Check> {
 
 /// Looks for mistakes that a daemon would refuse that is started from here.
 fn config_file(context: &Context) -> v1::Check {
-    let name = "config_file";
     let file = match context.config_file() {
         Ok(file) => file,
-        Err(failure) => return check(name, WARNING, failure.to_string(), "set HOME"),
+        Err(failure) => return check("config_file", WARNING, failure.to_string(), "set HOME"),
     };
     let verdict = (context.daemon.check_config)(context.global.config.as_deref());
-    let Some(first) = verdict.mistakes.first() else {
-        let found = if file.is_file() {
-            file.display().to_string()
-        } else {
-            format!("{} does not exist; defaults are used", file.display())
-        };
-        return check(name, OK, found, "");
-    };
-    let more = match verdict.mistakes.len() {
-        1 => String::new(),
-        count => format!(" (and {} more)", count - 1),
-    };
-    let is_key =
-        first.key.as_deref().is_some_and(|key| key.starts_with("providers.") && key.ends_with(".key"));
-    if is_key {
-        let mend = "set it here, then `palyra admin stop`; or name a file: key = \"file:PATH\"";
-        return check(name, WARNING, format!("{}{more}", first.message), mend);
-    }
-    let mend = "correct it; `palyra config check` lists each mistake";
-    // A daemon that runs goes on with the configuration that it has; one that cannot start says so itself.
-    check(name, WARNING, format!("{}{more}", first.message), mend)
+    check_config_file(&file, &faults(&verdict.mistakes))
 }
 
-async fn daemon_checks(context: &Context, client: &Client) -> Result<Vec<v1::Check>, Failure> {
-    let state_dir = context.is_local().then(|| context.state_dir()).transpose()?;
-    Ok(check_daemon(client, state_dir.as_deref()).await?)
+fn faults(mistakes: &[ConfigMistake]) -> Vec<ConfigFault<'_>> {
+    mistakes.iter().map(|one| ConfigFault { message: &one.message, key: one.key.as_deref() }).collect()
 }
 
 /// Asks every provider, and compares the default model with what this environment selects.

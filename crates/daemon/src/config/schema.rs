@@ -204,7 +204,8 @@ pub const SETTINGS: &[SettingSpec] = &[
         "daemon.idle_stop_seconds",
         1..=604_800,
         900,
-        "A daemon that a command started stops after this time without work: no client connected, no active run, no job, no browser signed in to the console.",
+        "A daemon that a command started stops after this time without work: no client connected, no active run, no job, \
+         no browser signed in to the console, no enabled schedule, no open reminder, no task in the background queue.",
     ),
     places(
         "egress.allow_private",

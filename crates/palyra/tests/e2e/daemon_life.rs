@@ -2,10 +2,12 @@
 
 use std::io::{BufReader, Read};
 
-use palyra_client::read_lock_record;
-use rustix::process::{Signal, kill_process};
+use std::time::Duration;
 
-use crate::home::{Home, ended, read_until};
+use palyra_client::{FolderWatch, FollowedLog, read_lock_record};
+use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+
+use crate::home::{Home, ended, read_until, until_ended};
 
 #[test]
 fn several_clients_that_start_at_once_share_one_daemon() {
@@ -93,4 +95,41 @@ fn a_daemon_that_a_command_started_writes_to_its_log_and_not_to_the_terminal() {
     assert!(home.state_dir().join("log/palyrad.log").is_file());
     let record = read_lock_record(&home.state_dir()).unwrap();
     assert!(record.socket.ends_with("palyrad.sock"), "{record:?}");
+}
+
+/// Waits until the log of a daemon has a line with `wanted`; panics when the daemon ends before that.
+fn until_logged(home: &Home, daemon: Pid, wanted: &str) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let file = home.state_dir().join("log/palyrad.log");
+        let mut watch = FolderWatch::new(file.parent().unwrap());
+        let mut log = FollowedLog::new(file.clone());
+        let has_it =
+            |lines: &[Vec<u8>]| lines.iter().any(|line| String::from_utf8_lossy(line).contains(wanted));
+        let mut is_there = has_it(&log.last_lines(100).unwrap());
+        while !is_there {
+            assert!(test_kill_process(daemon).is_ok(), "the daemon ended, and its log has no `{wanted}`");
+            watch.changed(Duration::from_secs(1)).await;
+            is_there = has_it(&log.new_lines().unwrap());
+        }
+    });
+}
+
+#[test]
+fn an_enabled_schedule_keeps_a_daemon_that_a_command_started_and_a_paused_one_does_not() {
+    let home = Home::new();
+    home.configure("[daemon]\nidle_stop_seconds = 1\n");
+    let add = ["admin", "schedules", "add", "--cron", "0 8 1 1 *", "--zone", "UTC", "--remind", "tea"];
+    let made = home.palyra(&[&add[..], &["--yes", "--json"]].concat()).expect(0).json();
+    let schedule = made.last().unwrap()["schedule_id"].as_str().unwrap().to_owned();
+    let daemon = home.daemon_pid();
+    until_logged(&home, daemon, "a schedule is enabled");
+    home.palyra(&["--no-start", "admin", "schedules", "pause", &schedule]).expect(0);
+    assert_eq!(home.daemon_pid(), daemon, "it is the same one");
+    until_ended(daemon);
+    home.palyra(&["admin", "schedules", "resume", &schedule]).expect(0);
+    let daemon = home.daemon_pid();
+    until_logged(&home, daemon, "a schedule is enabled");
+    home.palyra(&["--no-start", "admin", "schedules", "remove", &schedule]).expect(0);
+    until_ended(daemon);
 }

@@ -51,6 +51,8 @@ mod config_verbs;
 mod config_reload;
 mod drain_on_term;
 mod systemd_notices;
+mod service;
+mod support_bundle;
 mod config_providers;
 mod failover;
 mod responses_model;

@@ -6,7 +6,7 @@ use palyra_types::schedule::{OccurrenceStage, ScheduleEvent};
 use super::rig::{Rig, hourly, me};
 use crate::ScheduleAttentionKind::{Paused, Reminder};
 use crate::scheduled_run::RunNotStarted;
-use crate::{DraftAction, ScheduleAttentionKind, ScheduleDraft};
+use crate::{DraftAction, DraftTimes, ScheduleAttentionKind, ScheduleDraft};
 
 async fn kinds(rig: &Rig) -> Vec<ScheduleAttentionKind> {
     rig.schedules.attention(me()).await.unwrap().into_iter().map(|waiting| waiting.kind).collect()
@@ -62,4 +62,42 @@ async fn a_schedule_that_five_failures_paused_waits_until_it_is_resumed() {
     assert_eq!(rig.stages(schedule).await.last(), Some(&(360, OccurrenceStage::Running)));
     rig.schedules.pause(me(), schedule).await.unwrap();
     assert_eq!(kinds(&rig).await, [], "a person paused it, so nothing waits");
+}
+
+async fn is_open(rig: &Rig) -> bool {
+    rig.schedules.has_open_schedules().await.unwrap()
+}
+
+#[tokio::test]
+async fn enabled_schedules_are_open_and_paused_or_removed_ones_are_not() {
+    let rig = Rig::start();
+    assert!(!is_open(&rig).await, "there is none");
+    let schedule = rig.create(hourly()).await;
+    assert!(is_open(&rig).await);
+    rig.schedules.pause(me(), schedule).await.unwrap();
+    assert!(!is_open(&rig).await, "paused");
+    rig.schedules.resume(me(), schedule).await.unwrap();
+    assert!(is_open(&rig.restarted()).await, "also right after a start");
+    rig.schedules.pause_all(me()).await.unwrap();
+    assert!(!is_open(&rig).await, "paused with all others");
+    rig.schedules.resume_all(me()).await.unwrap();
+    assert!(is_open(&rig).await);
+    rig.schedules.remove(me(), schedule).await.unwrap();
+    assert!(!is_open(&rig).await, "removed");
+}
+
+#[tokio::test]
+async fn a_reminder_is_open_until_a_person_acts_on_it() {
+    let rig = Rig::start();
+    let times = DraftTimes::At("2025-01-01T01:00".to_owned());
+    let schedule = rig.create(ScheduleDraft { times, ..reminder() }).await;
+    rig.advance(60).await;
+    assert_eq!(kinds(&rig).await, [Reminder]);
+    assert!(is_open(&rig).await, "delivered, and not seen");
+    rig.schedules.pause_all(me()).await.unwrap();
+    assert!(!is_open(&rig).await, "paused with all others");
+    rig.schedules.resume_all(me()).await.unwrap();
+    assert!(is_open(&rig).await);
+    rig.schedules.resume(me(), schedule).await.unwrap();
+    assert!(!is_open(&rig).await, "seen, and never due again");
 }

@@ -25,7 +25,7 @@ struct SystemRequirement {
     packages: &'static [&'static str],
 }
 
-const NEEDS: [SystemRequirement; 14] = [
+const NEEDS: [SystemRequirement; 15] = [
     SystemRequirement {
         what: "a C compiler, for ring and the bundled SQLite",
         probe: &["cc", "--version"],
@@ -91,6 +91,11 @@ const NEEDS: [SystemRequirement; 14] = [
         what: "ip, for networks that lead nowhere but to their test",
         probe: &["ip", "-V"],
         packages: &["iproute2"],
+    },
+    SystemRequirement {
+        what: "systemd-analyze, which checks the unit of the service",
+        probe: &["systemd-analyze", "--version"],
+        packages: &["systemd"],
     },
 ];
 
