@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use palyra_types::RunId;
+use palyra_types::run::RunPhase;
 use tokio::sync::Notify;
 
 /// How long a model may be silent: a provider ends a request itself after that time.
@@ -86,9 +87,10 @@ impl RunMarker {
         self.board.received.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Takes note of whether the run moves, as its recorded phase says: one that begins to gives the signal. An actor begins
-    /// before its run is recorded, so that a look at that time may not see the run.
-    pub fn moves(&self, is_moving: bool) {
+    /// Takes note of the recorded phase of the run: one that begins to move gives the signal. An actor begins before its run
+    /// is recorded, so that a look at that time may not see the run.
+    pub fn show_phase(&self, phase: RunPhase) {
+        let is_moving = phase == RunPhase::Running;
         if !self.mark.is_moving.swap(is_moving, Ordering::Relaxed) && is_moving {
             self.board.begun.notify_one();
         }
@@ -122,6 +124,7 @@ impl Drop for RunMarker {
 #[cfg(test)]
 mod tests {
     use futures::FutureExt;
+    use palyra_types::run::WaitReason;
 
     use super::*;
 
@@ -143,8 +146,9 @@ mod tests {
         let marker = board.begin(RunId::from_parts(1, 1));
         let is_given = || board.begun().notified().now_or_never().is_some();
         assert!(is_given(), "the actor begins");
-        let given = [true, true, false, true].map(|is_moving| {
-            marker.moves(is_moving);
+        let waiting = RunPhase::Waiting(WaitReason::Approval);
+        let given = [RunPhase::Running, RunPhase::Running, waiting, RunPhase::Running].map(|phase| {
+            marker.show_phase(phase);
             is_given()
         });
         assert_eq!(given, [true, false, false, true]);

@@ -639,7 +639,7 @@ impl RunActor {
 
     /// Shows self-healing what the run is at.
     fn mark_effects(&self) {
-        self.marker.moves(self.state.machine.phase() == RunPhase::Running);
+        self.marker.show_phase(self.state.machine.phase());
         self.marker.show(self.model.iter().count(), self.tools.len() + self.pause.iter().count());
     }
 

@@ -161,7 +161,8 @@ pub(super) fn shortened(runs: &[Tape]) -> CaseJudgement {
     let sums = |field: &str| -> Vec<u64> {
         last.all("model_requested").map(|(_, body)| number(body, field)).collect()
     };
-    let (kept, dropped) = (sums("messages_kept"), sums("messages_dropped"));
+    let kept = sums("messages_kept");
+    let dropped = sums("messages_dropped");
     if refused == 0 && dropped.iter().all(|dropped| *dropped == 0) {
         return Err("the last run had the whole history in its request".to_owned());
     }
