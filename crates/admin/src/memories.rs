@@ -34,7 +34,7 @@ use palyra_types::session::SessionRef;
 use palyra_types::surface::Surface;
 use palyra_types::tool::Taints;
 use palyra_types::{Content, MemoryId, PrincipalId, Redacted, Seq, SessionId, Timestamp};
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, watch};
 
 use crate::caller::Caller;
 use crate::erasure_subscriber::ErasureSubscriber;
@@ -62,6 +62,8 @@ pub struct MemoriesHandle {
     zone_of: ZoneOf,
     /// Taken for a save: limits and equal texts are looked up before the append.
     saving: Arc<Mutex<()>>,
+    /// Counts appends about what was learned.
+    learned: watch::Sender<u64>,
 }
 
 /// An item that a person saves.
@@ -158,7 +160,14 @@ impl MemoriesHandle {
     /// Makes a handle; a date is one in the zone of its principal.
     #[must_use]
     pub fn new(ports: MemoryPorts, memory_search: Arc<MemorySearch>, zone_of: ZoneOf) -> Self {
-        Self { ports: Arc::new(ports), memory_search, zone_of, saving: Arc::default() }
+        let learned = watch::Sender::new(0);
+        Self { ports: Arc::new(ports), memory_search, zone_of, saving: Arc::default(), learned }
+    }
+
+    /// Returns what changes with each append about what was learned.
+    #[must_use]
+    pub fn watch_learned(&self) -> watch::Receiver<u64> {
+        self.learned.subscribe()
     }
 
     /// Lists items of the caller that are in use, newest first.

@@ -21,7 +21,7 @@ pub(crate) struct NewMessage {
 
 /// Why a message is not in the outbox.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum PlanError {
+pub enum PlanError {
     /// It would have a secret.
     #[error("a notification would have a secret in it; look at the names of agents")]
     Secret,
@@ -86,7 +86,9 @@ pub(crate) async fn record_begun(
     attempt: u32,
 ) -> Result<(), AppendError> {
     let event = DeliveryEvent::AttemptBegun { key, attempt };
-    parts.recorder.record_now(parts.owner, None, event).await.map(drop)
+    parts.recorder.record_now(parts.owner, None, event).await?;
+    parts.changes.note();
+    Ok(())
 }
 
 /// Records the end of an attempt.
@@ -101,5 +103,7 @@ pub(crate) async fn record_ended(
     let explanation = parts.redactor.redact(Content::new(why.to_owned())).text;
     let (explanation, _) = explanation.split_at(DELIVERY_EXPLANATION_BYTES_MAX);
     let event = DeliveryEvent::AttemptEnded(DeliveryAttemptEnded { key, attempt, end, explanation });
-    parts.recorder.record_now(parts.owner, None, event).await.map(drop)
+    parts.recorder.record_now(parts.owner, None, event).await?;
+    parts.changes.note();
+    Ok(())
 }

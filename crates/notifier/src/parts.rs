@@ -23,6 +23,22 @@ pub struct NotifierParts {
     pub deliver: Arc<dyn DeliverMessages>,
     /// Whose targets they are.
     pub owner: PrincipalId,
+    /// Says that a message changed.
+    pub changes: DeliveryChanges,
+}
+
+/// Counts entries of the outbox. Clones count together.
+#[derive(Clone, Default)]
+pub struct DeliveryChanges(watch::Sender<u64>);
+
+impl DeliveryChanges {
+    pub(crate) fn note(&self) {
+        self.0.send_modify(|changes| *changes += 1);
+    }
+
+    pub(crate) fn watch(&self) -> watch::Receiver<u64> {
+        self.0.subscribe()
+    }
 }
 
 /// Where the configuration says which targets there are.
