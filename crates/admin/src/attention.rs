@@ -148,12 +148,18 @@ pub fn waiting(
 ) -> Result<Attention, StoreFault> {
     let principal = query.principal;
     let limit = RECORD_PAGE_ROWS_MAX;
-    let pending = ApprovalQuery { principal: None, run: None, only: ApprovalFilter::Pending, before: None, limit };
+    let pending =
+        ApprovalQuery { principal: None, run: None, only: ApprovalFilter::Pending, before: None, limit };
     let approvals = approval_page(rows, log, pending, sees)?;
     let open = RunQuery { principal, session: None, only: RunFilter::Open, before: None, limit };
     let runs = runs::records(rows, &open)?;
-    let unknown =
-        EffectQuery { principal: Some(principal), run: None, only: EffectFilter::Unknown, before: None, limit };
+    let unknown = EffectQuery {
+        principal: Some(principal),
+        run: None,
+        only: EffectFilter::Unknown,
+        before: None,
+        limit,
+    };
     let effects = effects::records(rows, &unknown)?;
     let has_more = approvals.next.is_some() || runs.len() >= limit || effects.len() >= limit;
     let mut things: Vec<WaitingThing> =
@@ -170,7 +176,8 @@ pub fn waiting(
     }
     let learned = learning_candidates::of_principal(rows, log, principal)?;
     // The text of one that was erased is gone, so no person can judge it.
-    let open = learned.into_iter().filter(|one| one.state.is_open() && !one.proposed.text.expose().is_empty());
+    let open =
+        learned.into_iter().filter(|one| one.state.is_open() && !one.proposed.text.expose().is_empty());
     things.extend(open.take(limit).map(|candidate| WaitingThing::Review(Box::new(candidate))));
     things.sort_by_key(|thing| (thing.is_review(), std::cmp::Reverse(thing.since())));
     Ok(Attention { things, has_more })
@@ -185,7 +192,9 @@ fn waits_of_runs(runs: Vec<RunRecord>, effects: Vec<EffectRecord>) -> Vec<Waitin
         let RunPhase::Waiting(reason) = run.phase else { continue };
         waiting.insert(run.run);
         let has_unknown_effect = unsettled.contains(&run.run);
-        if let Some(need) = need_of(reason).filter(|need| *need != RunNeed::WordsAfterOutcome || !has_unknown_effect) {
+        if let Some(need) =
+            need_of(reason).filter(|need| *need != RunNeed::WordsAfterOutcome || !has_unknown_effect)
+        {
             things.push(WaitingThing::Run { run: Box::new(run), need });
         }
     }
@@ -256,12 +265,10 @@ mod tests {
 
     #[test]
     fn a_run_that_waits_for_words_after_its_unknown_call_was_settled_is_listed() {
-        let runs = vec![run_that_waits(1, WaitReason::OutcomeUnknown), run_that_waits(2, WaitReason::Question)];
+        let runs =
+            vec![run_that_waits(1, WaitReason::OutcomeUnknown), run_that_waits(2, WaitReason::Question)];
         let needs = |things: Vec<WaitingThing>| -> Vec<RunNeed> {
-            let need = |thing| match thing {
-                WaitingThing::Run { need, .. } => Some(need),
-                _ => None,
-            };
+            let need = |thing| if let WaitingThing::Run { need, .. } = thing { Some(need) } else { None };
             things.into_iter().filter_map(need).collect()
         };
         assert_eq!(needs(waits_of_runs(runs, Vec::new())), [RunNeed::WordsAfterOutcome, RunNeed::Answer]);

@@ -19,8 +19,8 @@ mod handle;
 mod notifications;
 
 pub use delivery_check::{DeliveryCheck, delivery_check};
-pub use handler::NotifyHandler;
 pub use handle::{NotificationsHandle, TestError};
+pub use handler::NotifyHandler;
 pub use notifications::Notifications;
 pub use outbox::PlanError;
 pub use parts::{DeliveryChanges, NotifierParts, SettingsSource};

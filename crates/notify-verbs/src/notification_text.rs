@@ -21,13 +21,13 @@ pub(crate) fn target_row(target: NotificationTarget) -> [String; 5] {
 
 /// Says how many messages did not arrive, or may not have.
 fn not_sent(target: &NotificationTarget) -> String {
-    let counts = [
-        (target.open_count, "open"),
-        (target.unknown_count, "unknown"),
-        (target.given_up_count, "given up"),
-    ];
-    let words: Vec<String> =
-        counts.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}")).collect();
+    let counts =
+        [(target.open_count, "open"), (target.unknown_count, "unknown"), (target.given_up_count, "given up")];
+    let words: Vec<String> = counts
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, word)| format!("{count} {word}"))
+        .collect();
     if words.is_empty() { "0".to_owned() } else { words.join(", ") }
 }
 
@@ -68,7 +68,10 @@ mod tests {
         };
         assert_eq!(result(NotificationStage::Sent), "webhook: sent");
         let failed = result(NotificationStage::Failed);
-        assert!(failed.starts_with("webhook: failed, and is tried again: the server answered 503"), "{failed}");
+        assert!(
+            failed.starts_with("webhook: failed, and is tried again: the server answered 503"),
+            "{failed}"
+        );
         assert!(!failed.contains('\u{1b}'), "{failed:?}");
         assert!(result(NotificationStage::Unknown).contains("not known"));
         assert!(result(NotificationStage::GivenUp).contains("not tried again"));

@@ -47,11 +47,7 @@ pub async fn run(
     }
 }
 
-async fn list(
-    output: &Output,
-    client: &Client,
-    form: AnswerForm,
-) -> Result<NotifyVerbEnd, NotifyVerbError> {
+async fn list(output: &Output, client: &Client, form: AnswerForm) -> Result<NotifyVerbEnd, NotifyVerbError> {
     let targets = client.call(ListNotificationTargetsRequest {}).await?.targets;
     if form == AnswerForm::Json {
         targets.iter().try_for_each(|target| output.json(&to_json_with_defaults(target)))?;

@@ -43,8 +43,8 @@ impl Client {
         &self,
         request: v1::TestNotificationsRequest,
     ) -> Result<NotificationWatch, ClientError> {
-        let mut admin = AdminServiceClient::new(self.connection().transport)
-            .max_decoding_message_size(MESSAGE_BYTES_MAX);
+        let mut admin =
+            AdminServiceClient::new(self.connection().transport).max_decoding_message_size(MESSAGE_BYTES_MAX);
         let stream = self.answer(SHORT, admin.test_notifications(request)).await?;
         Ok(NotificationWatch { stream, endpoint: self.endpoint() })
     }

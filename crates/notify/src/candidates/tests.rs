@@ -65,7 +65,8 @@ fn each_target_has_ids_of_its_own_and_they_stay_the_same() {
 
 #[test]
 fn each_wait_of_a_schedule_and_each_review_has_an_id_of_its_own() {
-    let (schedule, early, late) = (ScheduleId::from_parts(1, 1), at("2026-01-09T08:00:00Z"), at("2026-01-10T08:00:00Z"));
+    let (schedule, early, late) =
+        (ScheduleId::from_parts(1, 1), at("2026-01-09T08:00:00Z"), at("2026-01-10T08:00:00Z"));
     let subjects = [
         (AttentionKind::Reminder, AttentionSubject::Reminder { schedule, planned: early }),
         (AttentionKind::Reminder, AttentionSubject::Reminder { schedule, planned: late }),

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use palyra_admin::attention::{AttentionHandle, AttentionQuery, ScheduleWait, WaitingSchedule, WaitingThing};
-use palyra_types::schedule::{OccurrenceStage, ScheduleEvent};
 use palyra_types::Content;
+use palyra_types::schedule::{OccurrenceStage, ScheduleEvent};
 
 use super::rig::{Rig, hourly, me};
 use crate::scheduled_run::RunNotStarted;
@@ -46,7 +46,10 @@ async fn a_delivered_reminder_waits_until_a_person_says_that_they_saw_it() {
     rig.advance(60).await;
     assert!(changes.has_changed().unwrap(), "the list is looked at again");
     let waiting = waiting(&rig).await;
-    assert_eq!((waiting[0].wait, waiting[0].about.expose().as_str()), (ScheduleWait::Reminder { planned: rig.clock.wall() }, "drink"));
+    assert_eq!(
+        (waiting[0].wait, waiting[0].about.expose().as_str()),
+        (ScheduleWait::Reminder { planned: rig.clock.wall() }, "drink")
+    );
     let rig = rig.restarted();
     rig.advance(1).await;
     assert_eq!(waits(&rig).await.len(), 1, "a restart does not end it");
@@ -78,7 +81,7 @@ async fn a_schedule_that_five_failures_paused_waits_until_it_is_resumed() {
     rig.schedules.resume(me(), schedule).await.unwrap();
     assert_eq!(waits(&rig).await, []);
     rig.advance(60).await;
-    assert_eq!(rig.stages(schedule).await.last(), Some(&(360, OccurrenceStage::Running)));
+    assert_eq!(rig.stages(schedule).await.last(), Some(&(480, OccurrenceStage::Running)));
     rig.schedules.pause(me(), schedule).await.unwrap();
     assert_eq!(waits(&rig).await, [], "a person paused it, so nothing waits");
 }
