@@ -103,7 +103,7 @@ impl WaitingThing {
 
 /// What waits.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Attention {
+pub struct AttentionList {
     /// Newest first, and reviews after all others.
     pub things: Vec<WaitingThing>,
     /// Whether more waits than was read.
@@ -131,7 +131,7 @@ impl AttentionHandle {
         &self,
         query: AttentionQuery,
         sees: impl Fn(&ApprovalRecord) -> bool + Send + 'static,
-    ) -> Result<Attention, ReadError> {
+    ) -> Result<AttentionList, ReadError> {
         self.families.query(move |rows, log| waiting(rows, log, query, &sees)).await
     }
 }
@@ -145,7 +145,7 @@ pub fn waiting(
     log: &mut dyn LogView,
     query: AttentionQuery,
     sees: &dyn Fn(&ApprovalRecord) -> bool,
-) -> Result<Attention, StoreFault> {
+) -> Result<AttentionList, StoreFault> {
     let principal = query.principal;
     let limit = RECORD_PAGE_ROWS_MAX;
     let pending =
@@ -180,7 +180,7 @@ pub fn waiting(
         learned.into_iter().filter(|one| one.state.is_open() && !one.proposed.text.expose().is_empty());
     things.extend(open.take(limit).map(|candidate| WaitingThing::Review(Box::new(candidate))));
     things.sort_by_key(|thing| (thing.is_review(), std::cmp::Reverse(thing.since())));
-    Ok(Attention { things, has_more })
+    Ok(AttentionList { things, has_more })
 }
 
 /// Returns what runs wait for, and calls whose outcome is unknown, also of runs that are over.

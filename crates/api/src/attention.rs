@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use palyra_admin::access::AccessSnapshot;
 use palyra_admin::attention::{
-    Attention, AttentionHandle, AttentionQuery, RunNeed, ScheduleWait, WaitingSchedule, WaitingThing,
+    AttentionHandle, AttentionList, AttentionQuery, RunNeed, ScheduleWait, WaitingSchedule, WaitingThing,
 };
 use palyra_admin::healing::IncidentView;
 use palyra_admin::health::HealthHandle;
@@ -20,7 +20,6 @@ use palyra_types::access::AccessScope;
 use palyra_types::approval::ApprovalRecord;
 use palyra_types::effect::EffectRecord;
 use palyra_types::learning::{CandidateKind, CandidateRecord};
-use palyra_types::run::RunRecord;
 use palyra_types::surface::WorkspaceRootSource;
 use palyra_wire::v1;
 use palyra_wire::v1::watch_attention_response::Step;
@@ -146,7 +145,7 @@ impl AttentionReader {
             // Only an owner can do something about an incident.
             has_daemon: caller.is_owner(),
         };
-        let Attention { things, has_more } =
+        let AttentionList { things, has_more } =
             self.attention.waiting(query, self.approvals.seen_by(caller)).await?;
         let mut items: Vec<v1::AttentionItem> = things.iter().filter_map(|thing| self.item(thing)).collect();
         if let Some(folder) = &self.folder {
@@ -161,7 +160,14 @@ impl AttentionReader {
     fn item(&self, thing: &WaitingThing) -> Option<v1::AttentionItem> {
         let item = match thing {
             WaitingThing::Approval(record) => approval(record),
-            WaitingThing::Run { run, need } => run_item(run, *need),
+            WaitingThing::Run { run, need } => v1::AttentionItem {
+                kind: kind_of(*need).into(),
+                run_id: run.run.to_string(),
+                session_id: run.session.to_string(),
+                about: run.input_preview.expose().clone(),
+                run_waits: true,
+                ..Default::default()
+            },
             WaitingThing::Effect { effect, run_waits } => {
                 v1::AttentionItem { run_waits: *run_waits, ..unknown_outcome(effect) }
             }
@@ -213,21 +219,13 @@ fn schedule_item(waiting: &WaitingSchedule) -> v1::AttentionItem {
     }
 }
 
-fn run_item(run: &RunRecord, need: RunNeed) -> v1::AttentionItem {
-    let kind = match need {
+fn kind_of(need: RunNeed) -> v1::AttentionKind {
+    match need {
         RunNeed::Answer => v1::AttentionKind::Question,
         RunNeed::LoopCheck => v1::AttentionKind::Loop,
         RunNeed::NewerVersion => v1::AttentionKind::UnknownEntry,
         RunNeed::Budget => v1::AttentionKind::Budget,
         RunNeed::WordsAfterOutcome => v1::AttentionKind::UnknownOutcome,
-    };
-    v1::AttentionItem {
-        kind: kind.into(),
-        run_id: run.run.to_string(),
-        session_id: run.session.to_string(),
-        about: run.input_preview.expose().clone(),
-        run_waits: true,
-        ..Default::default()
     }
 }
 

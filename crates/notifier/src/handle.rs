@@ -10,16 +10,17 @@ use palyra_types::delivery::{DeliveryKey, DeliveryRecord, DeliveryTargetKind};
 use tokio::sync::watch;
 
 use crate::outbox::{self, NewMessage, PlanError};
-use crate::parts::{NotifierParts, SettingsReader, console_origin, target_name};
+use crate::parts::{DeliveryChanges, NotifierParts, SettingsReader, console_origin, target_name};
 use crate::planner::recent_messages;
 use crate::target_view::{TargetView, target_view};
 
 /// Lists targets, and sends test messages. Clones share the outbox.
 #[derive(Clone)]
 pub struct NotificationsHandle {
-    parts: NotifierParts,
-    queue: BackgroundQueue,
-    settings: SettingsReader,
+    pub(crate) parts: NotifierParts,
+    pub(crate) queue: BackgroundQueue,
+    pub(crate) settings: SettingsReader,
+    pub(crate) changes: DeliveryChanges,
 }
 
 /// Why no test message is sent.
@@ -64,10 +65,6 @@ impl TestError {
 }
 
 impl NotificationsHandle {
-    pub(crate) fn new(parts: NotifierParts, queue: BackgroundQueue, settings: SettingsReader) -> Self {
-        Self { parts, queue, settings }
-    }
-
     /// Returns the targets that are configured.
     ///
     /// # Errors
@@ -122,7 +119,7 @@ impl NotificationsHandle {
     /// Returns what changes whenever an attempt begins or ends.
     #[must_use]
     pub fn watch_changes(&self) -> watch::Receiver<u64> {
-        self.parts.changes.watch()
+        self.changes.watch()
     }
 
     async fn check_limit(&self, wanted: &[DeliveryTarget]) -> Result<(), TestError> {

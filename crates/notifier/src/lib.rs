@@ -6,7 +6,7 @@
 //!
 //! Invariant: a message is recorded before it is sent, and an attempt before it begins; so a process that ends in between
 //! leaves a message that is sent later, or one whose outcome is unknown, and never one that is lost. Begin at
-//! [`Notifications`]; the planner is [`NotifyPlanner`], and what callers ask is [`NotificationsHandle`].
+//! [`NotificationSetup`]; the planner is [`NotifyPlanner`], and what callers ask is [`NotificationsHandle`].
 
 mod parts;
 mod attention;
@@ -21,9 +21,9 @@ mod notifications;
 pub use delivery_check::{DeliveryCheck, delivery_check};
 pub use handle::{NotificationsHandle, TestError};
 pub use handler::NotifyHandler;
-pub use notifications::Notifications;
+pub use notifications::NotificationSetup;
 pub use outbox::PlanError;
-pub use parts::{DeliveryChanges, NotifierParts, SettingsSource};
+pub use parts::{NotifierParts, SettingsSource};
 pub use planner::NotifyPlanner;
 pub use target_view::TargetView;
 

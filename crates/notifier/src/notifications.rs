@@ -7,32 +7,34 @@ use tokio::sync::watch;
 use crate::delivery_check::doctor_check;
 use crate::handle::NotificationsHandle;
 use crate::handler::NotifyHandler;
-use crate::parts::{NotifierParts, SettingsSource};
+use crate::parts::{DeliveryChanges, NotifierParts, SettingsSource};
 use crate::planner::NotifyPlanner;
 
 /// Makes the parts that work: the queue takes the handler, and the others take the queue.
-pub struct Notifications<T> {
+pub struct NotificationSetup<T> {
     parts: NotifierParts,
     settings: SettingsSource<T>,
+    changes: DeliveryChanges,
 }
 
-impl<T> Clone for Notifications<T> {
+impl<T> Clone for NotificationSetup<T> {
     fn clone(&self) -> Self {
-        Self { parts: self.parts.clone(), settings: self.settings.clone() }
+        let Self { parts, settings, changes } = self;
+        Self { parts: parts.clone(), settings: settings.clone(), changes: changes.clone() }
     }
 }
 
-impl<T: Send + Sync + 'static> Notifications<T> {
+impl<T: Send + Sync + 'static> NotificationSetup<T> {
     /// Takes the adapters, and where the configuration says which targets there are.
     #[must_use]
     pub fn new(parts: NotifierParts, settings: SettingsSource<T>) -> Self {
-        Self { parts, settings }
+        Self { parts, settings, changes: DeliveryChanges::default() }
     }
 
     /// Returns what performs tasks of the kind `notify`.
     #[must_use]
     pub fn handler(&self) -> NotifyHandler {
-        NotifyHandler::new(self.parts.clone(), self.settings.reader())
+        NotifyHandler::new(self.parts.clone(), self.settings.reader(), self.changes.clone())
     }
 
     /// Returns the task of the driver that plans messages. One of `attention` changes whenever something else may wait for a
@@ -45,7 +47,12 @@ impl<T: Send + Sync + 'static> Notifications<T> {
     /// Returns what callers ask.
     #[must_use]
     pub fn handle(&self, queue: BackgroundQueue) -> NotificationsHandle {
-        NotificationsHandle::new(self.parts.clone(), queue, self.settings.reader())
+        NotificationsHandle {
+            parts: self.parts.clone(),
+            queue,
+            settings: self.settings.reader(),
+            changes: self.changes.clone(),
+        }
     }
 
     /// Returns the check of `palyra doctor`.

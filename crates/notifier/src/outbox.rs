@@ -86,9 +86,7 @@ pub(crate) async fn record_begun(
     attempt: u32,
 ) -> Result<(), AppendError> {
     let event = DeliveryEvent::AttemptBegun { key, attempt };
-    parts.recorder.record_now(parts.owner, None, event).await?;
-    parts.changes.note();
-    Ok(())
+    parts.recorder.record_now(parts.owner, None, event).await.map(drop)
 }
 
 /// Records the end of an attempt.
@@ -103,7 +101,5 @@ pub(crate) async fn record_ended(
     let explanation = parts.redactor.redact(Content::new(why.to_owned())).text;
     let (explanation, _) = explanation.split_at(DELIVERY_EXPLANATION_BYTES_MAX);
     let event = DeliveryEvent::AttemptEnded(DeliveryAttemptEnded { key, attempt, end, explanation });
-    parts.recorder.record_now(parts.owner, None, event).await?;
-    parts.changes.note();
-    Ok(())
+    parts.recorder.record_now(parts.owner, None, event).await.map(drop)
 }

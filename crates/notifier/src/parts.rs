@@ -23,13 +23,11 @@ pub struct NotifierParts {
     pub deliver: Arc<dyn DeliverMessages>,
     /// Whose targets they are.
     pub owner: PrincipalId,
-    /// Says that a message changed.
-    pub changes: DeliveryChanges,
 }
 
 /// Counts entries of the outbox. Clones count together.
 #[derive(Clone, Default)]
-pub struct DeliveryChanges(watch::Sender<u64>);
+pub(crate) struct DeliveryChanges(watch::Sender<u64>);
 
 impl DeliveryChanges {
     pub(crate) fn note(&self) {

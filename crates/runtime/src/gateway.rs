@@ -30,7 +30,7 @@ use palyra_admin::{AdminHandles, AdminViews, ErasureSubscriber, MemoryPorts, Sha
 use palyra_background::queue::{BackgroundQueue, QueuePorts, TaskHandler};
 use palyra_background::{BackgroundDriver, Drain, TickFailure};
 use palyra_conversation::{CompactionHandler, LearningConfigNow, ReflectionHandler};
-use palyra_notifier::{Notifications, NotificationsHandle};
+use palyra_notifier::{NotificationSetup, NotificationsHandle};
 use palyra_policy::{ToolCallPolicySnapshot, ToolPolicyRules};
 use palyra_scheduler::{DaemonFacts, SchedulesHandle};
 use palyra_tape::{TapeHandle, TapeHub};
@@ -181,11 +181,7 @@ pub async fn start_with_policy(
     Ok(GatewayRuntimeState {
         runs: RunsHandle::new(Arc::clone(&engine), sessions.clone(), undoing, owner),
         models: models(&ports, engine.conversations.ports().budgets.clone()),
-        waiting: WaitingHandles {
-            attention: AttentionHandle::new(Arc::clone(&ports.families)),
-            approvals: ApprovalsHandle::new(engine, sessions.clone(), owner),
-            notifications,
-        },
+        waiting: waiting_handles(engine, &sessions, owner, notifications),
         tapes,
         journal: JournalHandle::new(&ports.maintain, &ports.proofs, &ports.backups),
         health,
@@ -194,6 +190,20 @@ pub async fn start_with_policy(
         admin,
         schedules: spawned.schedules,
     })
+}
+
+fn waiting_handles(
+    engine: Arc<Engine>,
+    sessions: &SessionsHandle,
+    owner: PrincipalId,
+    notifications: NotificationsHandle,
+) -> WaitingHandles {
+    let attention = AttentionHandle::new(Arc::clone(&engine.ports.families));
+    WaitingHandles {
+        approvals: ApprovalsHandle::new(engine, sessions.clone(), owner),
+        attention,
+        notifications,
+    }
 }
 
 /// Ends what an earlier process left open, and takes its open runs up.
@@ -224,7 +234,7 @@ struct UpkeepSetup {
 struct ConfiguredWork {
     config: watch::Receiver<Arc<GatewayRuntimeConfigSnapshot>>,
     backups: ScheduleSource<GatewayRuntimeConfigSnapshot>,
-    notifications: Notifications<GatewayRuntimeConfigSnapshot>,
+    notifications: NotificationSetup<GatewayRuntimeConfigSnapshot>,
 }
 
 impl ConfiguredWork {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use palyra_notifier::{DeliveryChanges, Notifications, NotifierParts, SettingsSource};
+use palyra_notifier::{NotificationSetup, NotifierParts, SettingsSource};
 use palyra_types::PrincipalId;
 use tokio::sync::watch;
 
@@ -14,7 +14,7 @@ pub(crate) fn notifications(
     ports: &RuntimePorts,
     owner: PrincipalId,
     config: &watch::Receiver<Arc<GatewayRuntimeConfigSnapshot>>,
-) -> Notifications<GatewayRuntimeConfigSnapshot> {
+) -> NotificationSetup<GatewayRuntimeConfigSnapshot> {
     let parts = NotifierParts {
         recorder: ports.recorder.clone(),
         families: Arc::clone(&ports.families),
@@ -22,7 +22,6 @@ pub(crate) fn notifications(
         clock: Arc::clone(&ports.clock),
         deliver: Arc::clone(&ports.notify),
         owner,
-        changes: DeliveryChanges::default(),
     };
-    Notifications::new(parts, SettingsSource::new(config.clone(), |config| config.notify.clone()))
+    NotificationSetup::new(parts, SettingsSource::new(config.clone(), |config| config.notify.clone()))
 }

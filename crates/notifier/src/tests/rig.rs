@@ -20,7 +20,7 @@ use palyra_types::delivery::{DeliveryRecord, DeliveryStage, DeliveryTargetKind};
 use palyra_types::queued_task::OrchestratorBackgroundTaskRecord;
 use tokio::sync::watch;
 
-use crate::{DeliveryChanges, Notifications, NotificationsHandle, NotifierParts, SettingsSource};
+use crate::{NotificationSetup, NotificationsHandle, NotifierParts, SettingsSource};
 
 /// How a target answers.
 #[derive(Debug, Clone)]
@@ -113,11 +113,10 @@ impl Rig {
             clock: shared,
             deliver: Arc::new(world.clone()),
             owner: samples::principal(0),
-            changes: DeliveryChanges::default(),
         };
         let (settings, seen) = watch::channel(Arc::new(settings));
         let source = SettingsSource::new(seen, DeliverySettings::clone);
-        let notifications = Notifications::new(parts.clone(), source);
+        let notifications = NotificationSetup::new(parts.clone(), source);
         let handler = notifications.handler();
         let queue = spawn_background_queue_loop(&driver, queue_ports, vec![Arc::new(handler) as Arc<_>]);
         let (attention, changes) = watch::channel(0);
