@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use palyra_admin::attention::{AttentionHandle, AttentionQuery, ScheduleWait, WaitingSchedule, WaitingThing};
+use palyra_ports::Clock;
 use palyra_types::Content;
 use palyra_types::schedule::{OccurrenceStage, ScheduleEvent};
 
