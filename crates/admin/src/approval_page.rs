@@ -34,7 +34,7 @@ pub async fn read_approval_page(
     query: ApprovalQuery,
     sees: impl Fn(&ApprovalRecord) -> bool,
 ) -> Result<ApprovalPage, ReadError> {
-    let mut filling = FillingPage::of(query);
+    let mut filling = FillingPage::of(&query);
     while let Some(part) = filling.wanted() {
         let read = families.query(move |rows, log| approvals::records(rows, log, &part)).await?;
         filling.take(read, &sees);
@@ -49,7 +49,7 @@ pub async fn read_approval_page(
 pub(crate) fn approval_page(
     rows: &mut dyn RowStore,
     log: &mut dyn LogView,
-    query: ApprovalQuery,
+    query: &ApprovalQuery,
     sees: &dyn Fn(&ApprovalRecord) -> bool,
 ) -> Result<ApprovalPage, StoreFault> {
     let mut filling = FillingPage::of(query);
@@ -69,9 +69,9 @@ struct FillingPage {
 }
 
 impl FillingPage {
-    fn of(query: ApprovalQuery) -> Self {
+    fn of(query: &ApprovalQuery) -> Self {
         let rows_max = query.limit.clamp(1, RECORD_PAGE_ROWS_MAX);
-        let first = ApprovalQuery { principal: None, limit: ROWS_READ_MAX, ..query };
+        let first = ApprovalQuery { principal: None, limit: ROWS_READ_MAX, ..query.clone() };
         Self { page: ApprovalPage::default(), bytes: 0, rows_max, next_part: Some(first) }
     }
 

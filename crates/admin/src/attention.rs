@@ -150,7 +150,7 @@ pub fn waiting(
     let limit = RECORD_PAGE_ROWS_MAX;
     let pending =
         ApprovalQuery { principal: None, run: None, only: ApprovalFilter::Pending, before: None, limit };
-    let approvals = approval_page(rows, log, pending, sees)?;
+    let approvals = approval_page(rows, log, &pending, sees)?;
     let open = RunQuery { principal, session: None, only: RunFilter::Open, before: None, limit };
     let runs = runs::records(rows, &open)?;
     let unknown = EffectQuery {

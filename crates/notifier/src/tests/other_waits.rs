@@ -117,7 +117,7 @@ impl Rig {
         self.record(vec![LearningEvent::Proposed(Box::new(proposed)).into()]).await;
     }
 
-    async fn kinds(&self) -> Vec<&'static str> {
+    fn kinds(&self) -> Vec<&'static str> {
         let of = |body: &String| {
             let kinds = ["reminder", "schedule_paused", "review"];
             kinds.into_iter().find(|kind| body.contains(&format!(r#""kind":"{kind}""#)))
@@ -130,22 +130,22 @@ impl Rig {
 async fn a_reminder_a_pause_and_a_review_are_sent_once_each() {
     let rig = Rig::start(to(&[Webhook]));
     rig.make_schedules().await;
-    assert_eq!(rig.kinds().await, [""; 0]);
+    assert_eq!(rig.kinds(), [""; 0]);
     rig.advance(60).await;
     rig.deliver_reminder().await;
     rig.pause(PauseCause::Failures).await;
     rig.propose().await;
-    assert_eq!(rig.kinds().await, ["reminder", "schedule_paused", "review"]);
+    assert_eq!(rig.kinds(), ["reminder", "schedule_paused", "review"]);
     rig.look_again().await;
     let again = rig.killed_and_restarted();
     again.advance(3_600).await;
-    assert_eq!(again.kinds().await.len(), 3, "neither a look nor a restart sends one again");
+    assert_eq!(again.kinds().len(), 3, "neither a look nor a restart sends one again");
     again.deliver_reminder().await;
-    assert_eq!(again.kinds().await[3..], ["reminder"], "its next time is another item");
+    assert_eq!(again.kinds()[3..], ["reminder"], "its next time is another item");
     again.record(vec![ScheduleEvent::Resumed { schedule: runs(), at: again.now() }.into()]).await;
     again.advance(60).await;
     again.pause(PauseCause::Refused).await;
-    assert_eq!(again.kinds().await[4..], ["schedule_paused"], "another pause is another item");
+    assert_eq!(again.kinds()[4..], ["schedule_paused"], "another pause is another item");
 }
 
 #[tokio::test]
@@ -163,11 +163,11 @@ async fn what_a_person_paused_or_reviewed_is_not_sent() {
     rig.record(vec![LearningEvent::Changed(changed).into()]).await;
     rig.settings.send_replace(to(&[Webhook]).into());
     rig.look_again().await;
-    assert_eq!(rig.kinds().await, [""; 0]);
+    assert_eq!(rig.kinds(), [""; 0]);
     // The control.
     rig.advance(60).await;
     rig.deliver_reminder().await;
-    assert_eq!(rig.kinds().await, ["reminder"]);
+    assert_eq!(rig.kinds(), ["reminder"]);
 }
 
 #[tokio::test]
@@ -190,7 +190,7 @@ async fn an_act_during_a_pause_makes_no_second_message() {
         ScheduleEvent::OccurrenceFinished(finished),
     ];
     rig.record(events.map(JournalEvent::from).into()).await;
-    assert_eq!(rig.kinds().await, ["schedule_paused"]);
+    assert_eq!(rig.kinds(), ["schedule_paused"]);
 }
 
 #[tokio::test]
