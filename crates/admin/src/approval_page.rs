@@ -3,7 +3,7 @@
 //! Owns where a page ends. Invariant: a page has whole rows, and at least one when there is any left.
 
 use palyra_journal_core::families::approvals;
-use palyra_journal_core::family::{QueryFamilies, ReadFamilies};
+use palyra_journal_core::family::{LogView, QueryFamilies, ReadFamilies, RowStore, StoreFault};
 use palyra_ports::ReadError;
 use palyra_ports::read_approvals::ApprovalQuery;
 use palyra_ports::read_records::RECORD_PAGE_ROWS_MAX;
@@ -25,7 +25,7 @@ pub struct ApprovalPage {
     pub next: Option<Seq>,
 }
 
-/// Reads a page of those approvals that `sees` lets through.
+/// Reads a page of those approvals that `sees` lets through; other readers get their turn in between.
 ///
 /// # Errors
 /// [`ReadError`].
@@ -34,30 +34,70 @@ pub async fn read_approval_page(
     query: ApprovalQuery,
     sees: impl Fn(&ApprovalRecord) -> bool,
 ) -> Result<ApprovalPage, ReadError> {
-    let rows_max = query.limit.clamp(1, RECORD_PAGE_ROWS_MAX);
-    let mut query = ApprovalQuery { principal: None, limit: ROWS_READ_MAX, ..query };
-    let mut page = ApprovalPage::default();
-    let mut bytes = 0;
-    loop {
-        let of_page = query.clone();
-        let read = families.query(move |rows, log| approvals::records(rows, log, &of_page)).await?;
-        let full = read.len() == query.limit;
-        query.before = read.last().map(|record| record.seq);
-        for record in read.into_iter().filter(&sees) {
-            bytes += bytes_of(&record);
-            let has_room = page.records.len() < rows_max && bytes <= APPROVAL_PAGE_BYTES_MAX;
+    let mut filling = FillingPage::of(&query);
+    while let Some(part) = filling.wanted() {
+        let read = families.query(move |rows, log| approvals::records(rows, log, &part)).await?;
+        filling.take(read, &sees);
+    }
+    Ok(filling.page)
+}
+
+/// Reads such a page in one look, beside other records.
+///
+/// # Errors
+/// [`StoreFault`] when the store fails, or a row contradicts its entry.
+pub(crate) fn approval_page(
+    rows: &mut dyn RowStore,
+    log: &mut dyn LogView,
+    query: &ApprovalQuery,
+    sees: &dyn Fn(&ApprovalRecord) -> bool,
+) -> Result<ApprovalPage, StoreFault> {
+    let mut filling = FillingPage::of(query);
+    while let Some(part) = filling.wanted() {
+        let read = approvals::records(rows, log, &part)?;
+        filling.take(read, sees);
+    }
+    Ok(filling.page)
+}
+
+/// A page that is not full yet.
+struct FillingPage {
+    page: ApprovalPage,
+    bytes: usize,
+    rows_max: usize,
+    next_part: Option<ApprovalQuery>,
+}
+
+impl FillingPage {
+    fn of(query: &ApprovalQuery) -> Self {
+        let rows_max = query.limit.clamp(1, RECORD_PAGE_ROWS_MAX);
+        let first = ApprovalQuery { principal: None, limit: ROWS_READ_MAX, ..query.clone() };
+        Self { page: ApprovalPage::default(), bytes: 0, rows_max, next_part: Some(first) }
+    }
+
+    /// Returns the rows to be read next; `None` where the page is done.
+    fn wanted(&self) -> Option<ApprovalQuery> {
+        self.next_part.clone()
+    }
+
+    fn take(&mut self, read: Vec<ApprovalRecord>, sees: impl Fn(&ApprovalRecord) -> bool) {
+        let Some(part) = self.next_part.take() else { return };
+        let has_more_rows = read.len() == part.limit;
+        let before = read.last().map(|record| record.seq);
+        let page = &mut self.page;
+        for record in read.into_iter().filter(|record| sees(record)) {
+            self.bytes += bytes_of(&record);
+            let has_room = page.records.len() < self.rows_max && self.bytes <= APPROVAL_PAGE_BYTES_MAX;
             if !has_room && !page.records.is_empty() {
                 page.next = page.records.last().map(|record| record.seq);
-                return Ok(page);
+                return;
             }
             page.records.push(record);
         }
-        if !full {
-            return Ok(page);
-        }
-        if page.records.len() == rows_max {
+        if has_more_rows && page.records.len() == self.rows_max {
             page.next = page.records.last().map(|record| record.seq);
-            return Ok(page);
+        } else if has_more_rows {
+            self.next_part = Some(ApprovalQuery { before, ..part });
         }
     }
 }

@@ -4,7 +4,9 @@ use palyra_healing::PlannedRemedy;
 use palyra_journal_core::families::{healing_modes, incidents};
 use palyra_journal_core::family::QueryFamilies;
 use palyra_types::access::ActorIdentity;
-use palyra_types::incident::{HealingDomain, IncidentEvent, IncidentSeverity, SelfHealingMode};
+use palyra_types::incident::{
+    HealingDomain, IncidentEvent, IncidentRecord, IncidentSeverity, SelfHealingMode,
+};
 use palyra_types::{IncidentId, PrincipalId};
 
 use crate::error::AdminError;
@@ -40,6 +42,12 @@ impl HealthHandle {
         let healing = &self.healing;
         let found = healing.ports.families.query(incidents::unresolved).await?;
         Ok(found.into_iter().map(|record| healing.view(record)).collect())
+    }
+
+    /// Adds what is known of an incident beside the journal.
+    #[must_use]
+    pub fn incident_view(&self, record: IncidentRecord) -> IncidentView {
+        self.healing.view(record)
     }
 
     /// Returns every domain with its mode.

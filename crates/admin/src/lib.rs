@@ -1,7 +1,8 @@
 //! What people decide outside of runs: secrets, skills, components, rules and settings, grants, tokens, memory, erasures.
 //!
-//! Owns these decisions, the care of the journal, of models and of the daemon's health, what models used, who may make them, and what runs read of them ([`AdminViews`]). Knows no run: ending one and
-//! forgetting what was remembered of erased content are asked for through [`erasure::RunStopper`] and
+//! Owns these decisions, the care of the journal, of models and of the daemon's health, what models used, who may make them,
+//! what runs read of them ([`AdminViews`]), and the reader of what waits for a person ([`attention`]). Knows no run: ending one
+//! and forgetting what was remembered of erased content are asked for through [`erasure::RunStopper`] and
 //! [`ErasureSubscriber`]. Begin at [`AdminHandles`].
 
 #![warn(clippy::wildcard_enum_match_arm)]
@@ -10,6 +11,7 @@ pub mod access;
 pub mod agents;
 pub mod backups;
 pub mod approval_page;
+pub mod attention;
 pub mod budgets;
 pub mod components;
 pub mod erasure;

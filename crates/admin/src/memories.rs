@@ -34,7 +34,7 @@ use palyra_types::session::SessionRef;
 use palyra_types::surface::Surface;
 use palyra_types::tool::Taints;
 use palyra_types::{Content, MemoryId, PrincipalId, Redacted, Seq, SessionId, Timestamp};
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, watch};
 
 use crate::caller::Caller;
 use crate::erasure_exclusion::{ErasureExclusion, NoErasure};
@@ -62,9 +62,12 @@ pub struct MemoriesHandle {
     ports: Arc<MemoryPorts>,
     memory_search: Arc<MemorySearch>,
     zone_of: ZoneOf,
-    /// Taken for a save: limits and equal texts are looked up before the append.
+    /// Keeps items that come from runs apart from erasures.
     erasures: ErasureExclusion,
+    /// Taken for a save: limits and equal texts are looked up before the append.
     saving: Arc<Mutex<()>>,
+    /// Counts appends about what was learned.
+    learned: watch::Sender<u64>,
 }
 
 /// An item that a person saves.
@@ -166,13 +169,20 @@ impl MemoriesHandle {
         zone_of: ZoneOf,
         erasures: ErasureExclusion,
     ) -> Self {
-        Self { ports: Arc::new(ports), memory_search, zone_of, erasures, saving: Arc::default() }
+        let learned = watch::Sender::new(0);
+        Self { ports: Arc::new(ports), memory_search, zone_of, erasures, saving: Arc::default(), learned }
     }
 
     /// Keeps erasures from beginning while content of a run becomes an item: one in between would not find the item.
     fn without_erasure(&self) -> Result<NoErasure, AdminError> {
         let no_erasure = self.erasures.exclude_now();
         no_erasure.ok_or_else(|| AdminError::InvalidArgument { what: ERASURE_UNDER_WAY.to_owned() })
+    }
+
+    /// Returns what changes with each append about what was learned.
+    #[must_use]
+    pub fn watch_learned(&self) -> watch::Receiver<u64> {
+        self.learned.subscribe()
     }
 
     /// Lists items of the caller that are in use, newest first.

@@ -54,7 +54,7 @@ impl OperationHandlers {
             before: translate::run_cursor(&message.page_token)?,
             limit: translate::page_rows(message.page_size),
         };
-        let page = self.state.approvals.list(caller, query).await?;
+        let page = self.state.waiting.approvals.list(caller, query).await?;
         Ok(v1::ListApprovalsResponse {
             approvals: page.records.iter().map(|record| self.with_decider(caller, record)).collect(),
             next_page_token: page.next.map(|seq| seq.to_string()).unwrap_or_default(),
@@ -78,7 +78,7 @@ impl OperationHandlers {
         caller: Caller,
         message: v1::WatchApprovalsRequest,
     ) -> Result<ResponseStream<v1::WatchApprovalsResponse>, ApiError> {
-        let watcher = self.state.approvals.watch(caller, optional("run_id", &message.run_id)?);
+        let watcher = self.state.waiting.approvals.watch(caller, optional("run_id", &message.run_id)?);
         let reach = self.state.admin.access.count_stream(caller);
         Ok(respond_until(self.stop.clone(), STEPS_QUEUED_MAX, |response_tx| async move {
             let _reach = reach;
@@ -97,7 +97,7 @@ impl OperationHandlers {
         };
         let since = read("since", message.since)?;
         let until = read("until", message.until)?;
-        let approvals = self.state.approvals.clone();
+        let approvals = self.state.waiting.approvals.clone();
         Ok(respond(STEPS_QUEUED_MAX, |response_tx| async move {
             send_all(&approvals, caller, since, until, &response_tx).await
         }))
@@ -110,7 +110,7 @@ pub async fn resolve(
     caller: Caller,
     message: v1::ResolveApprovalRequest,
 ) -> Result<v1::ResolveApprovalResponse, ApiError> {
-    let approvals = &state.approvals;
+    let approvals = &state.waiting.approvals;
     let approval: ApprovalId = translate::id("approval_id", &message.approval_id)?;
     let reply = reply_of(message)?;
     let resolved = match approvals.resolve(caller, approval, reply).await {
@@ -239,7 +239,7 @@ impl OperationHandlers {
         message: v1::GetApprovalRequest,
     ) -> Result<v1::GetApprovalResponse, ApiError> {
         let approval = translate::id("approval_id", &message.approval_id)?;
-        let record = self.state.approvals.get(caller, approval).await?;
+        let record = self.state.waiting.approvals.get(caller, approval).await?;
         let mut approval = self.with_decider(caller, &record);
         for approver in &mut approval.approvers {
             if let Ok(person) = approver.parse() {

@@ -1,7 +1,4 @@
-//! What waits for a person, in one list: the projection that every surface counts and shows.
-//!
-//! Invariant: each thing is listed once, as what settles it: a run that waits for an approval or for an outcome is that
-//! approval or that call.
+//! What waits for a person, in one list that every surface counts and shows. The crate `admin` reads it.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -9,22 +6,21 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use palyra_admin::access::AccessSnapshot;
+use palyra_admin::attention::{
+    AttentionHandle, AttentionList, AttentionQuery, RunNeed, ScheduleWait, WaitingSchedule, WaitingThing,
+};
 use palyra_admin::healing::IncidentView;
 use palyra_admin::health::HealthHandle;
-use palyra_admin::memories::MemoriesHandle;
-use palyra_ports::read_approvals::{ApprovalFilter, ApprovalQuery, EffectFilter, EffectQuery};
 use palyra_ports::read_records::{RECORD_PAGE_ROWS_MAX, RunFilter, RunQuery};
 use palyra_runtime::Caller;
 use palyra_runtime::approvals::ApprovalsHandle;
 use palyra_runtime::runs::RunsHandle;
-use palyra_scheduler::{ScheduleAttention, ScheduleAttentionKind, SchedulesHandle};
+use palyra_types::SessionId;
 use palyra_types::access::AccessScope;
 use palyra_types::approval::ApprovalRecord;
 use palyra_types::effect::EffectRecord;
 use palyra_types::learning::{CandidateKind, CandidateRecord};
-use palyra_types::run::{RunPhase, RunRecord, WaitReason};
 use palyra_types::surface::WorkspaceRootSource;
-use palyra_types::{RunId, SessionId, Timestamp};
 use palyra_wire::v1;
 use palyra_wire::v1::watch_attention_response::Step;
 use tokio::sync::watch;
@@ -59,6 +55,7 @@ impl OperationHandlers {
             tapes: self.state.tapes.attention_changes(),
             access: self.state.admin.access.watch_known(),
             schedules: self.state.schedules.watch_changes(),
+            learned: self.state.admin.memories.watch_learned(),
         };
         let reader = AttentionReader::of(self, caller, message.workspace_root);
         let reach = self.state.admin.access.count_stream(caller);
@@ -69,11 +66,12 @@ impl OperationHandlers {
     }
 }
 
-/// What can make another list: commits, schedules, and who is who, since a rule can name the approvers by their role.
+/// What can make another list: commits, schedules, what is learned, and who is who, since a rule can name the approvers by their role.
 struct AttentionSignals {
     tapes: watch::Receiver<u64>,
     access: watch::Receiver<Arc<AccessSnapshot>>,
     schedules: watch::Receiver<u64>,
+    learned: watch::Receiver<u64>,
 }
 
 impl AttentionSignals {
@@ -83,6 +81,7 @@ impl AttentionSignals {
             _ = self.tapes.changed() => {}
             _ = self.access.changed() => {}
             _ = self.schedules.changed() => {}
+            _ = self.learned.changed() => {}
         }
     }
 }
@@ -114,11 +113,10 @@ async fn send_lists(
 
 /// Reads what waits, for one caller.
 struct AttentionReader {
+    attention: AttentionHandle,
     approvals: ApprovalsHandle,
     runs: RunsHandle,
     health: HealthHandle,
-    memories: MemoriesHandle,
-    schedules: SchedulesHandle,
     caller: Caller,
     /// The folder whose items are marked.
     folder: Option<PathBuf>,
@@ -130,11 +128,10 @@ impl AttentionReader {
         let folder = (knows_folders && !folder.is_empty()).then(|| PathBuf::from(folder));
         let state = &handlers.state;
         Self {
-            approvals: state.approvals.clone(),
+            attention: state.waiting.attention.clone(),
+            approvals: state.waiting.approvals.clone(),
             runs: state.runs.clone(),
             health: state.health.clone(),
-            memories: state.admin.memories.clone(),
-            schedules: state.schedules.clone(),
             caller,
             folder,
         }
@@ -142,56 +139,59 @@ impl AttentionReader {
 
     async fn list(&self) -> Result<v1::ListAttentionResponse, ApiError> {
         let caller = self.caller;
-        let limit = RECORD_PAGE_ROWS_MAX;
-        let principal = caller.actor.principal;
-        let approvals =
-            ApprovalQuery { principal: None, run: None, only: ApprovalFilter::Pending, before: None, limit };
-        let runs = RunQuery { principal, session: None, only: RunFilter::Open, before: None, limit };
-        let effects = EffectQuery {
-            principal: Some(principal),
-            run: None,
-            only: EffectFilter::Unknown,
-            before: None,
-            limit,
+        let query = AttentionQuery {
+            principal: caller.actor.principal,
+            has_schedules: caller.scopes.contains(AccessScope::Schedules),
+            // Only an owner can do something about an incident.
+            has_daemon: caller.is_owner(),
         };
-        let approvals = self.approvals.list(caller, approvals).await?;
-        let runs = self.runs.list(caller, runs, None).await?;
-        let effects = self.runs.effects(caller, effects).await?;
-        let more = approvals.next.is_some() || runs.next.is_some() || effects.len() >= limit;
-        // Only an owner can do something about an incident.
-        let incidents = if caller.is_owner() { self.health.open_incidents().await? } else { Vec::new() };
-        let learned = self.memories.candidates(caller).await?;
-        let mut items = items(&approvals.records, &runs.runs, &effects, &incidents);
-        items.extend(self.schedule_items().await?);
-        items.sort_by_key(|(since, _)| std::cmp::Reverse(*since));
-        let mut items: Vec<v1::AttentionItem> = items.into_iter().map(|(_, item)| item).collect();
-        items.extend(learned.iter().filter(|one| one.state.is_open()).take(limit).map(review));
+        let AttentionList { things, has_more } =
+            self.attention.waiting(query, self.approvals.seen_by(caller)).await?;
+        let mut items: Vec<v1::AttentionItem> = things.iter().filter_map(|thing| self.item(thing)).collect();
         if let Some(folder) = &self.folder {
-            let here = self.runs_here(&effects, folder).await?;
+            let here = self.runs_here(&things, folder).await?;
             for item in &mut items {
                 item.here = here.contains(&item.run_id);
             }
         }
-        Ok(v1::ListAttentionResponse { items, more })
+        Ok(v1::ListAttentionResponse { items, more: has_more })
     }
 
-    /// Returns the schedules that wait, for a caller that may look at schedules.
-    async fn schedule_items(&self) -> Result<Vec<(Timestamp, v1::AttentionItem)>, ApiError> {
-        if !self.caller.scopes.contains(AccessScope::Schedules) {
-            return Ok(Vec::new());
-        }
-        let waiting = self.schedules.attention(self.caller).await?;
-        Ok(waiting.iter().map(schedule_item).collect())
+    fn item(&self, thing: &WaitingThing) -> Option<v1::AttentionItem> {
+        let item = match thing {
+            WaitingThing::Approval(record) => approval(record),
+            WaitingThing::Run { run, need } => v1::AttentionItem {
+                kind: kind_of(*need).into(),
+                run_id: run.run.to_string(),
+                session_id: run.session.to_string(),
+                about: run.input_preview.expose().clone(),
+                run_waits: true,
+                ..Default::default()
+            },
+            WaitingThing::Effect { effect, run_waits } => {
+                v1::AttentionItem { run_waits: *run_waits, ..unknown_outcome(effect) }
+            }
+            WaitingThing::Incident(record) => incident(&self.health.incident_view((**record).clone())),
+            // An incident of self-healing says so where a person is needed.
+            WaitingThing::FailedTask(_) => return None,
+            WaitingThing::Schedule(waiting) => schedule_item(waiting),
+            WaitingThing::Review(record) => review(record),
+        };
+        Some(v1::AttentionItem { since: translate::timestamp(thing.since()), ..item })
     }
 
     /// Returns the runs of a folder that can have items: those that are open, and those of sessions with an unknown outcome,
     /// which can be over.
-    async fn runs_here(&self, effects: &[EffectRecord], folder: &Path) -> Result<BTreeSet<String>, ApiError> {
+    async fn runs_here(&self, things: &[WaitingThing], folder: &Path) -> Result<BTreeSet<String>, ApiError> {
         let caller = self.caller;
         let limit = RECORD_PAGE_ROWS_MAX;
         let principal = caller.actor.principal;
         let open = RunQuery { principal, session: None, only: RunFilter::Open, before: None, limit };
-        let sessions: BTreeSet<SessionId> = effects.iter().map(|effect| effect.session).collect();
+        let session_of = |thing: &WaitingThing| match thing {
+            WaitingThing::Effect { effect, .. } => Some(effect.session),
+            _ => None,
+        };
+        let sessions: BTreeSet<SessionId> = things.iter().filter_map(session_of).collect();
         let over = sessions.into_iter().map(|session| RunQuery {
             session: Some(session),
             only: RunFilter::Finished,
@@ -206,55 +206,30 @@ impl AttentionReader {
     }
 }
 
-fn schedule_item(waiting: &ScheduleAttention) -> (Timestamp, v1::AttentionItem) {
-    let kind = match waiting.kind {
-        ScheduleAttentionKind::Paused => v1::AttentionKind::SchedulePaused,
-        ScheduleAttentionKind::Reminder => v1::AttentionKind::Reminder,
+fn schedule_item(waiting: &WaitingSchedule) -> v1::AttentionItem {
+    let kind = match waiting.wait {
+        ScheduleWait::Paused => v1::AttentionKind::SchedulePaused,
+        ScheduleWait::Reminder { .. } => v1::AttentionKind::Reminder,
     };
-    let item = v1::AttentionItem {
+    v1::AttentionItem {
         kind: kind.into(),
         schedule_id: waiting.schedule.to_string(),
-        about: waiting.about.expose().lines().next().unwrap_or_default().to_owned(),
-        since: translate::timestamp(waiting.since),
+        about: first_line(waiting.about.expose()),
         ..Default::default()
-    };
-    (waiting.since, item)
-}
-
-/// Returns what waits in and for runs, each with its time.
-fn items(
-    approvals: &[ApprovalRecord],
-    runs: &[RunRecord],
-    effects: &[EffectRecord],
-    incidents: &[IncidentView],
-) -> Vec<(Timestamp, v1::AttentionItem)> {
-    let mut items: Vec<(Timestamp, v1::AttentionItem)> = approvals.iter().map(approval).collect();
-    let unsettled: BTreeSet<RunId> = effects.iter().map(|effect| effect.run).collect();
-    let mut waiting = BTreeSet::new();
-    for run in runs {
-        let RunPhase::Waiting(reason) = run.phase else { continue };
-        waiting.insert(run.run);
-        let has_effect = unsettled.contains(&run.run);
-        let Some(kind) = kind_of(reason, has_effect) else { continue };
-        let item = v1::AttentionItem {
-            kind: kind.into(),
-            run_id: run.run.to_string(),
-            session_id: run.session.to_string(),
-            about: run.input_preview.expose().clone(),
-            since: translate::timestamp(run.updated),
-            run_waits: true,
-            ..Default::default()
-        };
-        items.push((run.updated, item));
     }
-    items.extend(effects.iter().map(|effect| unknown_outcome(effect, &waiting)));
-    items.extend(incidents.iter().map(incident));
-    items
 }
 
-/// Reviews come last: no run waits for one.
+fn kind_of(need: RunNeed) -> v1::AttentionKind {
+    match need {
+        RunNeed::Answer => v1::AttentionKind::Question,
+        RunNeed::LoopCheck => v1::AttentionKind::Loop,
+        RunNeed::NewerVersion => v1::AttentionKind::UnknownEntry,
+        RunNeed::Budget => v1::AttentionKind::Budget,
+        RunNeed::WordsAfterOutcome => v1::AttentionKind::UnknownOutcome,
+    }
+}
+
 fn review(record: &CandidateRecord) -> v1::AttentionItem {
-    let about = record.proposed.text.expose().lines().next().unwrap_or_default().to_owned();
     let first = record.proposed.evidence.first();
     v1::AttentionItem {
         kind: v1::AttentionKind::Review.into(),
@@ -264,111 +239,50 @@ fn review(record: &CandidateRecord) -> v1::AttentionItem {
         about: if record.proposed.kind == CandidateKind::Procedure {
             "a procedure".to_owned()
         } else {
-            about
+            first_line(record.proposed.text.expose())
         },
-        since: translate::timestamp(record.updated),
         ..Default::default()
     }
 }
 
-fn approval(record: &ApprovalRecord) -> (Timestamp, v1::AttentionItem) {
+fn approval(record: &ApprovalRecord) -> v1::AttentionItem {
     let tool = record.prompt.tool.expose();
     let summary = record.prompt.summary.expose();
     let about = if summary.is_empty() { tool.clone() } else { format!("{tool}: {summary}") };
-    let item = v1::AttentionItem {
+    v1::AttentionItem {
         kind: v1::AttentionKind::Approval.into(),
         run_id: record.run.to_string(),
         session_id: record.session.to_string(),
         approval_id: record.approval.to_string(),
         about,
         risk: translate::risk(record.risk),
-        since: translate::timestamp(record.created),
         run_waits: true,
         ..Default::default()
-    };
-    (record.created, item)
-}
-
-/// Returns what a run waits for that has no item of its own. One that was halted over an unknown outcome waits for words
-/// after its call is settled.
-fn kind_of(reason: WaitReason, has_unknown_effect: bool) -> Option<v1::AttentionKind> {
-    match reason {
-        WaitReason::OutcomeUnknown if !has_unknown_effect => Some(v1::AttentionKind::UnknownOutcome),
-        WaitReason::Question => Some(v1::AttentionKind::Question),
-        WaitReason::LoopCheck => Some(v1::AttentionKind::Loop),
-        WaitReason::UnknownKind => Some(v1::AttentionKind::UnknownEntry),
-        WaitReason::Budget => Some(v1::AttentionKind::Budget),
-        WaitReason::Approval | WaitReason::OutcomeUnknown => None,
-        // A program brings what it waits for; no person can.
-        WaitReason::ClientTool => None,
     }
 }
 
-fn unknown_outcome(record: &EffectRecord, waiting: &BTreeSet<RunId>) -> (Timestamp, v1::AttentionItem) {
-    let item = v1::AttentionItem {
+fn unknown_outcome(record: &EffectRecord) -> v1::AttentionItem {
+    v1::AttentionItem {
         kind: v1::AttentionKind::UnknownOutcome.into(),
         run_id: record.run.to_string(),
         session_id: record.session.to_string(),
         effect_id: record.effect.0,
         about: record.tool.expose().clone(),
-        since: translate::timestamp(record.started),
-        run_waits: waiting.contains(&record.run),
         ..Default::default()
-    };
-    (record.started, item)
+    }
 }
 
-fn incident(view: &IncidentView) -> (Timestamp, v1::AttentionItem) {
+fn incident(view: &IncidentView) -> v1::AttentionItem {
     let opened = &view.record.opened;
     let cause = opened.cause.as_str().replace('_', " ");
-    let item = v1::AttentionItem {
+    v1::AttentionItem {
         kind: v1::AttentionKind::Incident.into(),
         incident_id: opened.incident.to_string(),
         about: if view.subject.is_empty() { cause } else { format!("{cause}: {}", view.subject) },
-        since: translate::timestamp(view.record.created),
         ..Default::default()
-    };
-    (view.record.created, item)
+    }
 }
 
-#[cfg(test)]
-mod tests {
-    use palyra_types::run::{InputDelivery, RunLifecycleState};
-    use palyra_types::{AgentId, PrincipalId, Redacted, Seq, TapeSeq};
-
-    use super::*;
-
-    fn waiting(run: u64, reason: WaitReason) -> RunRecord {
-        RunRecord {
-            run: RunId::from_parts(run, 1),
-            session: SessionId::from_parts(1, 1),
-            principal: PrincipalId::from_parts(1, 1),
-            agent: AgentId::from_parts(1, 1),
-            delivery: InputDelivery::Queue,
-            state: RunLifecycleState::InProgress,
-            phase: RunPhase::Waiting(reason),
-            reason: None,
-            error: None,
-            last_tape_seq: TapeSeq(1),
-            first_seq: Seq(run),
-            created: Timestamp(0),
-            updated: Timestamp(0),
-            turns: 1,
-            tool_calls: 1,
-            unprepared: 0,
-            usage: Default::default(),
-            input_preview: Redacted::cleaned("go".to_owned()),
-        }
-    }
-
-    #[test]
-    fn a_run_that_waits_for_words_after_its_unknown_call_was_settled_is_listed() {
-        let runs = [waiting(1, WaitReason::OutcomeUnknown), waiting(2, WaitReason::Question)];
-        let listed = items(&[], &runs, &[], &[]);
-        let found: Vec<_> =
-            listed.iter().map(|(_, item)| (item.kind(), item.effect_id, item.run_waits)).collect();
-        let expected =
-            [v1::AttentionKind::UnknownOutcome, v1::AttentionKind::Question].map(|kind| (kind, 0, true));
-        assert_eq!(found, expected);
-    }
+fn first_line(text: &str) -> String {
+    text.lines().next().unwrap_or_default().to_owned()
 }

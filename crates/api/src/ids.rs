@@ -27,7 +27,7 @@ impl OperationHandlers {
             )
         })?;
         let folder = (!message.workspace_root.is_empty()).then(|| PathBuf::from(message.workspace_root));
-        let found = IdsHandle::of(&self.state.approvals, &self.state.admin.grants)
+        let found = IdsHandle::of(&self.state.waiting.approvals, &self.state.admin.grants)
             .resolve(caller, kind, &name, folder)
             .await?;
         let matches = found.matches.into_iter().map(|found| v1::IdMatch {

@@ -54,6 +54,7 @@ mod admin;
 mod background;
 mod budgets;
 mod incidents;
+mod notifications;
 mod queued_tasks;
 mod schedules;
 

@@ -15,7 +15,7 @@ use crate::translate;
 /// The field that says what is done with a task.
 const CHANGE: &str = "change";
 
-const KINDS: [(TaskKind, v1::QueuedTaskKind); 7] = [
+const KINDS: [(TaskKind, v1::QueuedTaskKind); 8] = [
     (TaskKind::Compaction, v1::QueuedTaskKind::Compaction),
     (TaskKind::Reflection, v1::QueuedTaskKind::Reflection),
     (TaskKind::SessionCleanup, v1::QueuedTaskKind::SessionCleanup),
@@ -23,6 +23,7 @@ const KINDS: [(TaskKind, v1::QueuedTaskKind); 7] = [
     (TaskKind::Backup, v1::QueuedTaskKind::Backup),
     (TaskKind::ScheduledRun, v1::QueuedTaskKind::ScheduledRun),
     (TaskKind::OutboxSend, v1::QueuedTaskKind::OutboxSend),
+    (TaskKind::Notify, v1::QueuedTaskKind::Notify),
 ];
 
 const STAGES: [(TaskStage, v1::QueuedTaskStage); 7] = [

@@ -16,10 +16,12 @@ mod erasure;
 mod journal;
 mod proof;
 mod admin;
+mod notifications;
 
 pub use approvals::{ApprovalWatch, ExportedApprovals, WatchedApproval};
 pub use journal::{JournalStep, JournalWatch};
 pub use models::AskProviders;
+pub use notifications::NotificationWatch;
 pub use operation::OperationMessages;
 pub use policy::PolicyDiffStep;
 pub use proof::{ExportedParts, ProvedEntry};

@@ -23,7 +23,7 @@ mod follow;
 
 pub use calls::{
     ActiveRun, ApprovalWatch, AskProviders, ExportedApprovals, ExportedParts, JournalStep, JournalWatch,
-    OperationMessages, PolicyDiffStep, ProvedEntry, WatchedApproval,
+    NotificationWatch, OperationMessages, PolicyDiffStep, ProvedEntry, WatchedApproval,
 };
 pub use client::Client;
 pub use error::{ClientError, LogTail};

@@ -36,14 +36,14 @@ pub struct DeliveryCheck {
 pub async fn delivery_check(parts: &NotifierParts) -> Result<DeliveryCheck, ReadError> {
     let now = parts.clock.wall();
     let since = Timestamp(now.0.saturating_sub(i64::try_from(SPAN.as_micros()).unwrap_or(i64::MAX)));
-    let query = DeliveryQuery { stage: None, since: Some(since), limit: MESSAGES_LOOKED_AT };
+    let query = DeliveryQuery { since: Some(since), limit: MESSAGES_LOOKED_AT, ..DeliveryQuery::default() };
     let found = parts.families.query(move |rows, log| deliveries::records(rows, log, &query)).await?;
     Ok(check_of(&found))
 }
 
 /// Returns the check of `palyra doctor`: nothing where no target is configured.
 #[must_use]
-pub fn doctor_check(parts: NotifierParts, settings: SettingsReader) -> JournalCheck {
+pub(crate) fn doctor_check(parts: NotifierParts, settings: SettingsReader) -> JournalCheck {
     Arc::new(move || {
         let parts = parts.clone();
         let targets = settings().targets.len();

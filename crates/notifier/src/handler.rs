@@ -12,7 +12,7 @@ use palyra_types::delivery::DeliveryEnd;
 use palyra_types::{Content, Seq};
 
 use crate::outbox::{record_begun, record_ended};
-use crate::parts::{NotifierParts, SettingsReader};
+use crate::parts::{DeliveryChanges, NotifierParts, SettingsReader};
 
 const ENDED_DURING_ATTEMPT: &str = "the daemon ended while the message was being sent; it may have been sent or not, and is not sent again by itself";
 
@@ -21,13 +21,12 @@ const ENDED_DURING_ATTEMPT: &str = "the daemon ended while the message was being
 pub struct NotifyHandler {
     parts: NotifierParts,
     settings: SettingsReader,
+    changes: DeliveryChanges,
 }
 
 impl NotifyHandler {
-    /// Makes a handler.
-    #[must_use]
-    pub fn new(parts: NotifierParts, settings: SettingsReader) -> Self {
-        Self { parts, settings }
+    pub(crate) fn new(parts: NotifierParts, settings: SettingsReader, changes: DeliveryChanges) -> Self {
+        Self { parts, settings, changes }
     }
 
     async fn send(&self, work: &TaskWork) -> Result<TaskEnd, String> {
@@ -78,6 +77,7 @@ impl NotifyHandler {
         }
         let begun = record_begun(&self.parts, row.key, attempt).await;
         begun.map_err(|error| format!("the attempt was not recorded: {error}"))?;
+        self.changes.note();
         let body = Content::new(planned.body.expose().clone());
         let sent = self.parts.deliver.deliver(OutboundMessage { key: row.key, target, body });
         let sent = if row.target_kind.may_repeat() {
@@ -124,7 +124,9 @@ impl NotifyHandler {
 
     async fn end(&self, row: &DeliveryRow, attempt: u32, end: DeliveryEnd, why: &str) -> Result<(), String> {
         let recorded = record_ended(&self.parts, row.key, attempt, end, why).await;
-        recorded.map_err(|error| format!("the end of the attempt was not recorded: {error}"))
+        recorded.map_err(|error| format!("the end of the attempt was not recorded: {error}"))?;
+        self.changes.note();
+        Ok(())
     }
 }
 

@@ -6,7 +6,7 @@
 //!
 //! Invariant: a message is recorded before it is sent, and an attempt before it begins; so a process that ends in between
 //! leaves a message that is sent later, or one whose outcome is unknown, and never one that is lost. Begin at
-//! [`NotifyPlanner`], then [`NotifyHandler`].
+//! [`NotificationSetup`]; the planner is [`NotifyPlanner`], and what callers ask is [`NotificationsHandle`].
 
 mod parts;
 mod attention;
@@ -14,11 +14,18 @@ mod outbox;
 mod planner;
 mod handler;
 mod delivery_check;
+mod target_view;
+mod handle;
+mod notifications;
 
-pub use delivery_check::{DeliveryCheck, delivery_check, doctor_check};
+pub use delivery_check::{DeliveryCheck, delivery_check};
+pub use handle::{NotificationsHandle, TestError};
 pub use handler::NotifyHandler;
+pub use notifications::NotificationSetup;
+pub use outbox::PlanError;
 pub use parts::{NotifierParts, SettingsSource};
 pub use planner::NotifyPlanner;
+pub use target_view::TargetView;
 
 #[cfg(test)]
 mod tests;

@@ -21,7 +21,7 @@ pub(crate) struct NewMessage {
 
 /// Why a message is not in the outbox.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum PlanError {
+pub enum PlanError {
     /// It would have a secret.
     #[error("a notification would have a secret in it; look at the names of agents")]
     Secret,

@@ -25,6 +25,20 @@ pub struct NotifierParts {
     pub owner: PrincipalId,
 }
 
+/// Counts entries of the outbox. Clones count together.
+#[derive(Clone, Default)]
+pub(crate) struct DeliveryChanges(watch::Sender<u64>);
+
+impl DeliveryChanges {
+    pub(crate) fn note(&self) {
+        self.0.send_modify(|changes| *changes += 1);
+    }
+
+    pub(crate) fn watch(&self) -> watch::Receiver<u64> {
+        self.0.subscribe()
+    }
+}
+
 /// Where the configuration says which targets there are.
 pub struct SettingsSource<T> {
     pub(crate) config: watch::Receiver<Arc<T>>,

@@ -36,26 +36,28 @@ pub struct NotifyPlanner<T> {
     parts: NotifierParts,
     queue: BackgroundQueue,
     settings: SettingsSource<T>,
-    attention: watch::Receiver<u64>,
+    attention: Vec<watch::Receiver<u64>>,
     /// Whether each open message has its task.
     has_tasks: bool,
 }
 
 impl<T: Send + Sync + 'static> NotifyPlanner<T> {
-    /// Makes the task. `attention` changes whenever something else may wait for a person.
+    /// Makes the task. One of `attention` changes whenever something else may wait for a person.
     #[must_use]
     pub fn new(
         parts: NotifierParts,
         queue: BackgroundQueue,
         settings: SettingsSource<T>,
-        attention: watch::Receiver<u64>,
+        attention: Vec<watch::Receiver<u64>>,
     ) -> Self {
         Self { parts, queue, settings, attention, has_tasks: false }
     }
 
     async fn look(&mut self) -> Result<NextTick, TickFailure> {
         let settings = self.settings.take();
-        self.attention.borrow_and_update();
+        for changes in &mut self.attention {
+            changes.borrow_and_update();
+        }
         if !self.has_tasks {
             self.enqueue_open().await?;
         }
@@ -118,7 +120,11 @@ impl<T: Send + Sync + 'static> NotifyPlanner<T> {
         let read = self.parts.families.query(|rows, log| {
             let mut open = Vec::new();
             for stage in [DeliveryStage::Planned, DeliveryStage::Sending, DeliveryStage::Failed] {
-                let query = DeliveryQuery { stage: Some(stage), since: None, limit: RECORD_PAGE_ROWS_MAX };
+                let query = DeliveryQuery {
+                    stage: Some(stage),
+                    limit: RECORD_PAGE_ROWS_MAX,
+                    ..DeliveryQuery::default()
+                };
                 open.extend(deliveries::records(rows, log, &query)?.iter().map(|one| (one.key, one.seq)));
             }
             Ok(open)
@@ -151,13 +157,13 @@ fn known_keys(
     Ok(known)
 }
 
-fn recent_messages(
+pub(crate) fn recent_messages(
     rows: &mut dyn RowStore,
     log: &mut dyn LogView,
     now: Timestamp,
 ) -> Result<RecentMessages, StoreFault> {
     let since = Timestamp(now.0.saturating_sub(i64::try_from(HOUR.as_micros()).unwrap_or(i64::MAX)));
-    let query = DeliveryQuery { stage: None, since: Some(since), limit: RECORD_PAGE_ROWS_MAX };
+    let query = DeliveryQuery { since: Some(since), limit: RECORD_PAGE_ROWS_MAX, ..DeliveryQuery::default() };
     let mut recent = RecentMessages::new();
     for one in deliveries::records(rows, log, &query)? {
         let target = TargetName { kind: one.target_kind, name: one.target.expose().clone() };
@@ -179,10 +185,12 @@ impl<T: Send + Sync + 'static> BackgroundTask for NotifyPlanner<T> {
         let mut config = self.settings.config.clone();
         let mut attention = self.attention.clone();
         async move {
+            let changes = attention.iter_mut().map(|changes| changes.changed().boxed());
+            let others = futures::future::select_all(changes);
             let changed = async {
                 tokio::select! {
                     changed = config.changed() => changed.is_ok(),
-                    changed = attention.changed() => changed.is_ok(),
+                    (changed, ..) = others => changed.is_ok(),
                 }
             };
             if !changed.await {

@@ -1,6 +1,8 @@
 //! The outbox over the memory journal: sent once, repeated, killed in between, quiet.
 
+mod other_waits;
 mod rig;
+mod test_messages;
 
 use palyra_background::queue::PersonAct;
 use palyra_ports::{DeliverError, DeliverySettings, MaintainJournal};

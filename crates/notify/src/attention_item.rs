@@ -2,7 +2,9 @@
 
 use palyra_types::incident::IncidentSeverity;
 use palyra_types::tool::ApprovalRiskLevel;
-use palyra_types::{ApprovalId, EffectId, IncidentId, QueuedTaskId, RunId, Timestamp};
+use palyra_types::{
+    ApprovalId, CandidateId, EffectId, IncidentId, QueuedTaskId, RunId, ScheduleId, Timestamp,
+};
 
 /// What sort of thing waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -23,11 +25,17 @@ pub enum AttentionKind {
     FailedTask,
     /// Self-healing found something that it does not mend by itself.
     Incident,
+    /// A schedule paused itself.
+    SchedulePaused,
+    /// A reminder is due.
+    Reminder,
+    /// Something that was learned waits for a review.
+    Review,
 }
 
 impl AttentionKind {
     /// Every kind with its word and what a person reads.
-    const ALL: [(Self, &'static str, &'static str); 8] = [
+    const ALL: [(Self, &'static str, &'static str); 11] = [
         (Self::Approval, "approval", "A call waits for your approval"),
         (Self::Question, "question", "A run asked a question"),
         (Self::UnknownOutcome, "unknown_outcome", "It is not known whether a call took effect"),
@@ -36,6 +44,9 @@ impl AttentionKind {
         (Self::Budget, "budget", "A run waits for its budget"),
         (Self::FailedTask, "failed_task", "A background task failed"),
         (Self::Incident, "incident", "Something of the daemon is stuck"),
+        (Self::SchedulePaused, "schedule_paused", "A schedule paused itself"),
+        (Self::Reminder, "reminder", "A reminder is due"),
+        (Self::Review, "review", "Something that was learned waits for a review"),
     ];
 
     /// Returns its word.
@@ -80,6 +91,22 @@ pub enum AttentionSubject {
     },
     /// An incident.
     Incident(IncidentId),
+    /// A schedule that paused itself.
+    PausedSchedule {
+        /// The schedule.
+        schedule: ScheduleId,
+        /// When it paused itself.
+        at: Timestamp,
+    },
+    /// A reminder that was delivered.
+    Reminder {
+        /// The schedule.
+        schedule: ScheduleId,
+        /// The instant that it was planned for.
+        planned: Timestamp,
+    },
+    /// Something that was learned.
+    Review(CandidateId),
 }
 
 impl AttentionSubject {
@@ -90,6 +117,8 @@ impl AttentionSubject {
             Self::Run { run, .. } | Self::Effect { run, .. } => run.to_string(),
             Self::Task { task, .. } => task.to_string(),
             Self::Incident(incident) => incident.to_string(),
+            Self::PausedSchedule { schedule, .. } | Self::Reminder { schedule, .. } => schedule.to_string(),
+            Self::Review(candidate) => candidate.to_string(),
         }
     }
 
@@ -99,6 +128,8 @@ impl AttentionSubject {
             Self::Approval(approval) => format!("/console/approvals/{approval}"),
             Self::Run { run, .. } | Self::Effect { run, .. } => format!("/console/runs/{run}"),
             Self::Task { .. } | Self::Incident(_) => "/console/status".to_owned(),
+            // The first screen lists both.
+            Self::PausedSchedule { .. } | Self::Reminder { .. } | Self::Review(_) => "/console".to_owned(),
         }
     }
 
@@ -112,6 +143,13 @@ impl AttentionSubject {
             Self::Effect { run, effect } => [&[3][..], &run.to_bytes(), &effect.0.to_be_bytes()].concat(),
             Self::Task { task, leases } => [&[4][..], &task.to_bytes(), &leases.to_be_bytes()].concat(),
             Self::Incident(incident) => [&[5][..], &incident.to_bytes()].concat(),
+            Self::PausedSchedule { schedule, at } => {
+                [&[6][..], &schedule.to_bytes(), &at.0.to_be_bytes()].concat()
+            }
+            Self::Reminder { schedule, planned } => {
+                [&[7][..], &schedule.to_bytes(), &planned.0.to_be_bytes()].concat()
+            }
+            Self::Review(candidate) => [&[8][..], &candidate.to_bytes()].concat(),
         }
     }
 }

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::attention_item::AttentionKind;
+use crate::message::TEST_TYPE;
 
 /// The two texts of a desktop notification.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,6 +26,7 @@ pub fn desktop_text(body: &str) -> Option<DesktopText> {
             1 => "1 thing waits for you".to_owned(),
             count => format!("{count} things wait for you"),
         },
+        TEST_TYPE => "A test: messages arrive here".to_owned(),
         _ => return None,
     };
     let names = [("agent", "Agent"), ("risk", "Risk"), ("id", "Id")];
@@ -73,6 +75,7 @@ mod tests {
         assert!(text.starts_with("Agent: &lt;b&gt;a&amp;b&lt;/b&gt;--help\nRisk: high\nId: "), "{text}");
         assert_eq!(shown(&NotifyMessage::Count { items: 1, since }).0, "1 thing waits for you");
         assert_eq!(shown(&NotifyMessage::Count { items: 5, since }).0, "5 things wait for you");
+        assert_eq!(shown(&NotifyMessage::Test { asked: since }).0, "A test: messages arrive here");
         for other in
             ["", "{}", "[]", r#"{"type":"else","data":{}}"#, r#"{"type":"attention.item","data":{}}"#]
         {

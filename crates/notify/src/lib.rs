@@ -30,6 +30,7 @@ pub use attention_item::{AttentionItem, AttentionKind, AttentionSubject};
 pub use candidates::{MessageCandidate, candidates};
 pub use desktop_text::{DesktopText, desktop_text};
 pub use message::{ConsoleOrigin, NotifyMessage};
+pub use message_key::test_key;
 pub use plan::{HOURLY_MESSAGES_MAX, NotifyPlan, RecentMessages, plan};
 pub use quiet_hours::{InvalidQuietHours, QuietHours, QuietSpan};
 pub use target_name::TargetName;

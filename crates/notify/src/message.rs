@@ -8,6 +8,8 @@ use crate::attention_item::AttentionItem;
 
 /// Characters of a short id, from its end.
 const SHORT_ID_CHARS: usize = 6;
+/// The type of a message that a person sends to see whether messages arrive.
+pub(crate) const TEST_TYPE: &str = "notification.test";
 
 /// Where the console is; empty where there is none, and messages have no link then.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -37,6 +39,11 @@ pub enum NotifyMessage {
         /// When the quiet hours were over.
         since: Timestamp,
     },
+    /// A person asked whether messages arrive.
+    Test {
+        /// When.
+        asked: Timestamp,
+    },
 }
 
 impl NotifyMessage {
@@ -48,6 +55,7 @@ impl NotifyMessage {
             Self::Count { items, since } => {
                 ("attention.count", *since, json!({"count": items, "link": origin.link("/console")}))
             }
+            Self::Test { asked } => (TEST_TYPE, *asked, json!({"link": origin.link("/console")})),
         };
         json!({"type": kind, "timestamp": timestamp_text(time), "data": data}).to_string()
     }
@@ -103,6 +111,10 @@ mod tests {
         assert_eq!(
             NotifyMessage::Count { items: 3, since }.body(&ConsoleOrigin::default()),
             r#"{"type":"attention.count","timestamp":"2026-01-09T20:00:00Z","data":{"count":3,"link":null}}"#
+        );
+        assert_eq!(
+            NotifyMessage::Test { asked: since }.body(&origin()),
+            r#"{"type":"notification.test","timestamp":"2026-01-09T20:00:00Z","data":{"link":"http://palyra.localhost:7787/console"}}"#
         );
     }
 

@@ -9,6 +9,7 @@ use crate::target_name::TargetName;
 
 const ITEM: &[u8] = b"palyra/notify/item/v1";
 const COUNT: &[u8] = b"palyra/notify/count/v1";
+const TEST: &[u8] = b"palyra/notify/test/v1";
 
 pub(crate) fn item_key(target: &TargetName, subject: AttentionSubject) -> DeliveryKey {
     key(ITEM, target, &subject.identity())
@@ -16,6 +17,12 @@ pub(crate) fn item_key(target: &TargetName, subject: AttentionSubject) -> Delive
 
 pub(crate) fn count_key(target: &TargetName, quiet_until: Timestamp) -> DeliveryKey {
     key(COUNT, target, &quiet_until.0.to_be_bytes())
+}
+
+/// Returns the id of a test message; two that are asked for in the same microsecond are one.
+#[must_use]
+pub fn test_key(target: &TargetName, asked: Timestamp) -> DeliveryKey {
+    key(TEST, target, &asked.0.to_be_bytes())
 }
 
 fn key(domain: &[u8], target: &TargetName, identity: &[u8]) -> DeliveryKey {

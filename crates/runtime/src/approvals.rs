@@ -331,6 +331,12 @@ impl ApprovalsHandle {
         ApprovalWatcher::new(self.clone(), caller, run)
     }
 
+    /// Returns whether the caller may see an approval, for readers of other records beside it.
+    pub fn seen_by(&self, caller: Caller) -> impl Fn(&ApprovalRecord) -> bool + Send + use<> {
+        let handle = self.clone();
+        move |record| handle.sees(caller, record)
+    }
+
     /// Returns whether the caller may see an approval: of an own run, as an owner, or as one who decides it.
     fn sees(&self, caller: Caller, record: &ApprovalRecord) -> bool {
         self.is_concerned(caller, record) || self.is_named(caller, record) == Some(true)

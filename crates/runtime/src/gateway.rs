@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use palyra_admin::access::AccessHandle;
 use palyra_admin::agents::AgentRegistry;
+use palyra_admin::attention::AttentionHandle;
 use palyra_admin::backups::{BackupHandler, BackupTimer, ScheduleSource};
 use palyra_admin::budgets::{AuxiliaryBudgets, BudgetWaits};
 use palyra_admin::components::ComponentsHandle;
@@ -29,6 +30,7 @@ use palyra_admin::{AdminHandles, AdminViews, ErasureSubscriber, MemoryPorts, Sha
 use palyra_background::queue::{BackgroundQueue, QueuePorts, TaskHandler};
 use palyra_background::{BackgroundDriver, Drain, TickFailure};
 use palyra_conversation::{CompactionHandler, LearningConfigNow, ReflectionHandler};
+use palyra_notifier::{NotificationSetup, NotificationsHandle};
 use palyra_policy::{ToolCallPolicySnapshot, ToolPolicyRules};
 use palyra_scheduler::{DaemonFacts, SchedulesHandle};
 use palyra_tape::{TapeHandle, TapeHub};
@@ -40,7 +42,7 @@ use crate::approvals::expiry::ApprovalExpiry;
 use crate::config::GatewayRuntimeConfigSnapshot;
 use crate::engine::Engine;
 use crate::error::StartError;
-use crate::notifications::NotificationSetup;
+use crate::notifications::notifications;
 use crate::parts::RuntimePorts;
 use crate::run_context::RunContext;
 use crate::run_stopping::{RunCanceller, RunHealer};
@@ -56,8 +58,8 @@ pub struct GatewayRuntimeState {
     pub sessions: SessionsHandle,
     /// Runs: looking, answering, cancelling; their effects, and taking them back.
     pub runs: RunsHandle,
-    /// What waits for people, and answering it.
-    pub approvals: ApprovalsHandle,
+    /// What waits for people, answering it, and notifications of it.
+    pub waiting: WaitingHandles,
     /// Tapes: pages and live following.
     pub tapes: TapeHandle,
     /// Agent profiles.
@@ -72,6 +74,17 @@ pub struct GatewayRuntimeState {
     pub health: HealthHandle,
     /// Schedules.
     pub schedules: SchedulesHandle,
+}
+
+/// What waits for people.
+#[derive(Clone)]
+pub struct WaitingHandles {
+    /// Approvals, and answering them.
+    pub approvals: ApprovalsHandle,
+    /// All that waits.
+    pub attention: AttentionHandle,
+    /// Notifications of it.
+    pub notifications: NotificationsHandle,
 }
 
 /// Starts the runtime: registers what must exist, then takes up every run that is not terminal.
@@ -148,6 +161,7 @@ pub async fn start_with_policy(
     let erasures = erasures(&engine, stopper.clone(), subscribers);
     let upkeep = UpkeepSetup { erasures: erasures.clone(), owner, configured: configured.clone() };
     let spawned = spawn_tasks(&background, &memories, starter, facts, upkeep);
+    let notifications = configured.notifications.handle(spawned.queue.clone());
     let healing = healing_parts(&engine, stopper, spawned.queue, access.clone());
     let health = HealthHandle::new(&admin_ports, &ports.proofs, &ports.models, &background, healing)
         .with_backups(configured.backups.reader())
@@ -167,7 +181,7 @@ pub async fn start_with_policy(
     Ok(GatewayRuntimeState {
         runs: RunsHandle::new(Arc::clone(&engine), sessions.clone(), undoing, owner),
         models: models(&ports, engine.conversations.ports().budgets.clone()),
-        approvals: ApprovalsHandle::new(engine, sessions.clone(), owner),
+        waiting: waiting_handles(engine, &sessions, owner, notifications),
         tapes,
         journal: JournalHandle::new(&ports.maintain, &ports.proofs, &ports.backups),
         health,
@@ -176,6 +190,20 @@ pub async fn start_with_policy(
         admin,
         schedules: spawned.schedules,
     })
+}
+
+fn waiting_handles(
+    engine: Arc<Engine>,
+    sessions: &SessionsHandle,
+    owner: PrincipalId,
+    notifications: NotificationsHandle,
+) -> WaitingHandles {
+    let attention = AttentionHandle::new(Arc::clone(&engine.ports.families));
+    WaitingHandles {
+        approvals: ApprovalsHandle::new(engine, sessions.clone(), owner),
+        attention,
+        notifications,
+    }
 }
 
 /// Ends what an earlier process left open, and takes its open runs up.
@@ -206,7 +234,7 @@ struct UpkeepSetup {
 struct ConfiguredWork {
     config: watch::Receiver<Arc<GatewayRuntimeConfigSnapshot>>,
     backups: ScheduleSource<GatewayRuntimeConfigSnapshot>,
-    notifications: NotificationSetup,
+    notifications: NotificationSetup<GatewayRuntimeConfigSnapshot>,
 }
 
 impl ConfiguredWork {
@@ -216,7 +244,7 @@ impl ConfiguredWork {
         config: watch::Receiver<Arc<GatewayRuntimeConfigSnapshot>>,
     ) -> Self {
         let backups = ScheduleSource::new(config.clone(), |config| config.backups.clone());
-        let notifications = NotificationSetup::new(ports, owner, &config);
+        let notifications = notifications(ports, owner, &config);
         Self { config, backups, notifications }
     }
 }
@@ -262,7 +290,8 @@ fn spawn_tasks(
     let changes = starter.tapes.attention_changes();
     let spawned = spawn_with_queue(background, queue_ports, handlers, starter, facts);
     let queue = &spawned.queue;
-    background.spawn(notifications.planner(queue.clone(), changes));
+    let attention = vec![changes, spawned.schedules.watch_changes(), memories.watch_learned()];
+    background.spawn(notifications.planner(queue.clone(), attention));
     let maintain = Arc::clone(&ports.maintain);
     let clock = Arc::clone(&ports.clock);
     background.spawn(JournalCareTimer::new(maintain, Arc::clone(&clock), queue.clone(), config.clone()));

@@ -10,7 +10,6 @@ use palyra_types::schedule::PauseScope;
 use palyra_types::{ScheduleId, Timestamp};
 use tokio::sync::{Notify, mpsc, oneshot, watch};
 
-use crate::attention::{self, ScheduleAttention};
 use crate::command::{CommandReceipt, ScheduleCommand, ScheduleRequest, ScheduleRequester};
 use crate::draft::{CheckedDraft, ScheduleDraft, SchedulePreview};
 use crate::error::ScheduleError;
@@ -188,14 +187,6 @@ impl SchedulesHandle {
 
     async fn send(&self, caller: Caller, request: ScheduleRequest) -> Result<CommandReceipt, ScheduleError> {
         self.send_as(ScheduleRequester::Caller(caller.actor), request).await
-    }
-
-    /// Lists the schedules of the caller that wait for them.
-    ///
-    /// # Errors
-    /// [`ScheduleError::Admin`].
-    pub async fn attention(&self, caller: Caller) -> Result<Vec<ScheduleAttention>, ScheduleError> {
-        attention::list(&self.ports, caller.actor.principal).await
     }
 
     /// Returns whether a schedule of any principal has a time to come, or a reminder that no person has acted on. Paused

@@ -30,7 +30,6 @@ mod for_tools;
 #[cfg(test)]
 mod tests;
 
-pub use attention::{ScheduleAttention, ScheduleAttentionKind};
 pub use draft::{DraftAction, DraftTimes, PlannedTime, ScheduleDraft, SchedulePreview};
 pub use error::ScheduleError;
 pub use handle::{SchedulesHandle, SchedulesStart};

@@ -3,10 +3,10 @@
 //! Invariant: everything here is read from what is recorded, so it does not depend on how far the loop is.
 
 use jiff::tz::TimeZoneDatabase;
+use palyra_admin::attention::delivered_reminder;
 use palyra_journal_core::families::schedules;
 use palyra_journal_core::family::QueryFamilies;
 
-use crate::attention::delivered_reminder;
 use crate::error::ScheduleError;
 use crate::ports::SchedulePorts;
 use crate::store;

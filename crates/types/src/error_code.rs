@@ -116,6 +116,8 @@ error_codes! {
         "look at it with `palyra admin schedules show SCHEDULE`";
     IncidentNotFound = 1131, "incident_not_found", NotFound, "No such incident of self-healing exists.",
         "`palyra admin incidents` lists those that are open, and `--all` those that are over";
+    NoNotificationTarget = 1132, "no_notification_target", Conflict, "No such target of notifications is configured.",
+        "set one in `[notify]` of palyra.toml as docs/notifications.md says, then `palyra config reload`";
     Unauthenticated = 1201, "unauthenticated", Unauthenticated, "The call has no valid credential.",
         "put a token from `palyra admin tokens create` into PALYRA_TOKEN";
     PermissionDenied = 1202, "permission_denied", PermissionDenied, "The credential does not cover this call.",

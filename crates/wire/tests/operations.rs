@@ -8,7 +8,7 @@ use palyra_wire::operations::{OPERATIONS, OperationAudience, OperationKind, Oper
 /// What changes what others may do stays with the owner; what cannot be taken back stays on the socket.
 #[test]
 fn every_method_has_a_scope_and_only_changes_need_more_than_it() {
-    assert_eq!(OPERATIONS.len(), 135);
+    assert_eq!(OPERATIONS.len(), 137);
     for operation in OPERATIONS {
         if operation.audience != OperationAudience::Principals {
             assert_eq!(operation.scope, OperationScope::Admin, "{}", operation.path);

@@ -119,6 +119,7 @@ impl MemoriesHandle {
         entries.events.push(LearningEvent::Changed(changed).into());
         let entries = self.new_entries(entries);
         self.append(Some(caller.actor), entries, AppendClass::Normal).await?;
+        self.learned.send_modify(|appends| *appends += 1);
         self.own_candidate(principal, review.candidate).await
     }
 
@@ -202,6 +203,7 @@ impl MemoriesHandle {
         entries.events.push(LearningEvent::Proposed(Box::new(proposed)).into());
         let entries = self.new_entries(entries);
         self.append(None, entries, AppendClass::Normal).await?;
+        self.learned.send_modify(|appends| *appends += 1);
         Ok(Some(state))
     }
 

@@ -19,6 +19,7 @@ use crate::context::Context;
 use crate::drive::OutputFormat;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use palyra_notify_verbs::{NotifyArgs, NotifyVerbEnd, NotifyVerbError};
 use palyra_schedule_verbs::{ScheduleVerbError, SchedulesArgs, VerbEnd, VerbScreen};
 use palyra_terminal::NoteKind;
 
@@ -43,6 +44,8 @@ pub(crate) enum AdminVerb {
     Tasks(tasks::TasksArgs),
     /// List schedules, and make, change or start them
     Schedules(SchedulesArgs),
+    /// List the targets of notifications, and send test messages
+    Notify(NotifyArgs),
     /// List what self-healing found, with the remedy of each
     Incidents(incidents::IncidentsArgs),
     /// Run the daemon as a systemd user service
@@ -81,6 +84,13 @@ pub(crate) async fn run(context: &Context, verb: AdminVerb) -> Result<Exit, Fail
                 Err(ScheduleVerbError::Usage(message)) => Err(Failure::Usage(message)),
                 Err(ScheduleVerbError::Client(error)) => Err(error.into()),
                 Err(ScheduleVerbError::Output(error)) => Err(error.into()),
+            }
+        }
+        AdminVerb::Notify(args) => {
+            match palyra_notify_verbs::run(&context.output, &context.connect().await?, args).await {
+                Ok(end) => Ok(if end == NotifyVerbEnd::Done { Exit::Done } else { Exit::Failed }),
+                Err(NotifyVerbError::Client(error)) => Err(error.into()),
+                Err(NotifyVerbError::Output(error)) => Err(error.into()),
             }
         }
         AdminVerb::Incidents(args) => incidents::run(context, args).await,

@@ -221,6 +221,12 @@ fn healing() -> Vec<FieldCase> {
     ]
 }
 
+fn notifications() -> Vec<FieldCase> {
+    let path = "/palyra.v1.AdminService/TestNotifications";
+    let target = v1::TestNotificationsRequest { target: UNKNOWN };
+    vec![("TestNotificationsRequest.target", path, "target", target.encode_to_vec())]
+}
+
 fn learning() -> Vec<FieldCase> {
     let state = v1::ListLearningCandidatesRequest { state: UNKNOWN, ..Default::default() };
     let review = v1::ReviewLearningCandidateRequest {
@@ -248,7 +254,8 @@ fn learning() -> Vec<FieldCase> {
 async fn a_value_of_a_newer_client_is_refused_by_its_field() {
     let cases = lists().into_iter().chain(runs()).chain(decisions()).chain(people());
     let cases = cases.chain(budgets()).chain(tasks()).chain(recall());
-    let cases: Vec<_> = cases.chain(schedules()).chain(healing()).chain(learning()).collect();
+    let cases: Vec<_> =
+        cases.chain(schedules()).chain(healing()).chain(learning()).chain(notifications()).collect();
     let covered: BTreeSet<_> = cases.iter().map(|(field, ..)| (*field).to_owned()).collect();
     assert_eq!(covered, enumeration_fields(), "each field of a request has a row");
     let daemon = TestDaemon::start().await;

@@ -169,6 +169,8 @@ fn stage_from_number(number: u32) -> Option<DeliveryStage> {
 pub struct DeliveryQuery {
     /// Only those in this stage.
     pub stage: Option<DeliveryStage>,
+    /// Only those to this kind of target.
+    pub target_kind: Option<DeliveryTargetKind>,
     /// Only those that were planned at this time or later.
     pub since: Option<Timestamp>,
     /// At most so many, capped at [`RECORD_PAGE_ROWS_MAX`].
@@ -191,6 +193,19 @@ pub struct PlannedDelivery {
 pub fn delivery(rows: &mut dyn RowStore, key: DeliveryKey) -> Result<Option<(Seq, DeliveryRow)>, StoreFault> {
     let found = find_row::<DeliveryFamily>(rows, BY_KEY, &by_key(key))?;
     Ok(found.map(|(id, row)| (id.into(), row)))
+}
+
+/// Returns a message as lists show it.
+///
+/// # Errors
+/// [`StoreFault`] when the store fails, or a row contradicts its entry.
+pub fn record_of_key(
+    rows: &mut dyn RowStore,
+    log: &mut dyn LogView,
+    key: DeliveryKey,
+) -> Result<Option<DeliveryRecord>, StoreFault> {
+    let found = find_row::<DeliveryFamily>(rows, BY_KEY, &by_key(key))?;
+    found.map(|(id, row)| record(log, id, &row)).transpose()
 }
 
 /// Returns what the entry says that planned a message.
@@ -226,7 +241,8 @@ pub fn records(
     }
     let limit = query.limit.clamp(1, RECORD_PAGE_ROWS_MAX);
     let scan = RowScan { index, range, after: None, order: ScanOrder::Descending, limit };
-    let found = scan_wanted::<DeliveryFamily>(rows, scan, |_| true)?;
+    let is_wanted = |row: &DeliveryRow| query.target_kind.is_none_or(|kind| kind == row.target_kind);
+    let found = scan_wanted::<DeliveryFamily>(rows, scan, is_wanted)?;
     found.into_iter().map(|(id, row)| record(log, id, &row)).collect()
 }
 

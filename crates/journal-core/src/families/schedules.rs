@@ -3,8 +3,8 @@
 //! Its texts are in the entry that made or changed it last. Invariant: how far a schedule is, is what
 //! [`ScheduleProgress::evolve`] makes of its entries, and nothing else writes it.
 
-pub use palyra_schedule::ScheduleProgress;
 use palyra_schedule::change_of;
+pub use palyra_schedule::{SCHEDULES_PER_PRINCIPAL_MAX, ScheduleProgress};
 use palyra_types::event::JournalEvent;
 use palyra_types::schedule::{ScheduleEvent, ScheduleSaved};
 use palyra_types::{PrincipalId, ScheduleId, Seq, Timestamp};
@@ -33,6 +33,8 @@ pub struct ScheduleRow {
     pub saved: Seq,
     /// Since when it is gone.
     pub removed: Option<Timestamp>,
+    /// When it was paused last, if it is paused.
+    pub paused_at: Option<Timestamp>,
     /// How far it is.
     pub progress: ScheduleProgress,
 }
@@ -74,6 +76,8 @@ struct ScheduleFacts {
     waiting: Vec<i64>,
     #[prost(uint32, tag = "12")]
     failures: u32,
+    #[prost(sint64, optional, tag = "13")]
+    paused_at: Option<i64>,
 }
 
 const BY_SCHEDULE: usize = 0;
@@ -91,7 +95,7 @@ fn of(principal: PrincipalId) -> IndexKey {
 impl Family for ScheduleFamily {
     const TABLE: &'static FamilyTable = &FamilyTable {
         name: "schedule",
-        version: 1,
+        version: 2,
         indexes: &[
             FamilyIndex { name: "by_schedule", rows_per_key: RowsPerKey::One },
             FamilyIndex { name: "of_principal", rows_per_key: RowsPerKey::Many },
@@ -120,6 +124,7 @@ impl Family for ScheduleFamily {
             cancel_requested: *cancel_requested,
             waiting: waiting.iter().map(|planned| planned.0).collect(),
             failures: *failures,
+            paused_at: row.paused_at.map(|time| time.0),
         })
     }
 
@@ -132,6 +137,7 @@ impl Family for ScheduleFamily {
             changed: Timestamp(facts.changed),
             saved: Seq(facts.saved),
             removed: facts.removed.map(Timestamp),
+            paused_at: facts.paused_at.map(Timestamp),
             progress: ScheduleProgress {
                 settled_up_to: Timestamp(facts.settled_up_to),
                 paused: from_row_number(facts.paused)?,
@@ -167,6 +173,7 @@ impl Family for ScheduleFamily {
                 changed: entry.time,
                 saved: entry.seq,
                 removed: None,
+                paused_at: None,
                 progress: ScheduleProgress::default(),
             };
             evolve(&mut row, event);
@@ -187,6 +194,8 @@ fn change(row: &mut ScheduleRow, entry: &FoldedEntry<'_>, event: &ScheduleEvent)
     match event {
         ScheduleEvent::Edited(_) => row.saved = entry.seq,
         ScheduleEvent::Removed { at, .. } => row.removed = Some(*at),
+        ScheduleEvent::Paused { at, .. } => row.paused_at = Some(*at),
+        ScheduleEvent::Resumed { .. } => row.paused_at = None,
         _ => {}
     }
 }

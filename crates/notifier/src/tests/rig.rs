@@ -20,7 +20,7 @@ use palyra_types::delivery::{DeliveryRecord, DeliveryStage, DeliveryTargetKind};
 use palyra_types::queued_task::OrchestratorBackgroundTaskRecord;
 use tokio::sync::watch;
 
-use crate::{NotifierParts, NotifyHandler, NotifyPlanner, SettingsSource};
+use crate::{NotificationSetup, NotificationsHandle, NotifierParts, SettingsSource};
 
 /// How a target answers.
 #[derive(Debug, Clone)]
@@ -65,6 +65,7 @@ pub(super) struct Rig {
     pub(super) journal: MemoryJournal,
     pub(super) world: SharedWorld,
     pub(super) queue: BackgroundQueue,
+    pub(super) handle: NotificationsHandle,
     pub(super) parts: NotifierParts,
     pub(super) settings: watch::Sender<Arc<DeliverySettings>>,
     attention: watch::Sender<u64>,
@@ -115,11 +116,13 @@ impl Rig {
         };
         let (settings, seen) = watch::channel(Arc::new(settings));
         let source = SettingsSource::new(seen, DeliverySettings::clone);
-        let handler = NotifyHandler::new(parts.clone(), source.reader());
+        let notifications = NotificationSetup::new(parts.clone(), source);
+        let handler = notifications.handler();
         let queue = spawn_background_queue_loop(&driver, queue_ports, vec![Arc::new(handler) as Arc<_>]);
         let (attention, changes) = watch::channel(0);
-        driver.spawn(NotifyPlanner::new(parts.clone(), queue.clone(), source, changes));
-        Self { clock, journal, world, queue, parts, settings, attention, drain }
+        driver.spawn(notifications.planner(queue.clone(), vec![changes]));
+        let handle = notifications.handle(queue.clone());
+        Self { clock, journal, world, queue, handle, parts, settings, attention, drain }
     }
 
     /// Ends the process at once, and starts again over the same journal.

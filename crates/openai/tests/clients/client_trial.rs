@@ -54,7 +54,8 @@ impl ClientTrial {
     /// Says yes at the daemon's own socket.
     pub(crate) async fn approve(&self, asked: &ApprovalRecord) {
         let yes = ApprovalReply::plain(ApprovalDecision::Approve);
-        let resolved = self.daemon.state.approvals.resolve(self.daemon.owner(), asked.approval, yes).await;
+        let resolved =
+            self.daemon.state.waiting.approvals.resolve(self.daemon.owner(), asked.approval, yes).await;
         assert_eq!(resolved.unwrap().record.state, ApprovalState::Approved);
     }
 

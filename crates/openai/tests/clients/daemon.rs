@@ -112,7 +112,7 @@ impl TestDaemon {
 
     /// Waits until a run waits for a person.
     pub(crate) async fn asked(&self) -> ApprovalRecord {
-        let mut watcher = self.state.approvals.watch(self.owner(), None);
+        let mut watcher = self.state.waiting.approvals.watch(self.owner(), None);
         loop {
             match soon(watcher.next()).await.unwrap().expect("the runtime is there") {
                 ApprovalUpdate::Approval(record) if record.state == ApprovalState::Pending => return *record,

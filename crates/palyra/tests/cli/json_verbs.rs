@@ -42,7 +42,8 @@ const NOT_RUN: [(&str, &str); 14] = [
 ];
 
 /// Members whose values depend on the clock or on the machine.
-const VOLATILE: [&str; 42] = [
+const VOLATILE: [&str; 43] = [
+    "message_id",
     "integrity",
     "ticks",
     "journal_entries",
@@ -382,6 +383,17 @@ fn schedules(world: &mut World) {
     world.verb(&["admin", "schedules", "remove", &id]);
 }
 
+/// One target takes messages, and the list says so.
+fn notifications(world: &mut World) {
+    let text = std::fs::read_to_string(world.home.config_file()).unwrap();
+    std::fs::write(world.home.config_file(), format!("{text}\n[notify]\ncommand = [\"/bin/true\"]\n"))
+        .unwrap();
+    world.home.palyra(&["config", "reload"]).expect(0);
+    world.verb(&["admin", "notify", "test", "command"]);
+    world.verb(&["admin", "notify"]);
+    world.verb(&["admin", "notify", "list"]);
+}
+
 fn admin(world: &mut World) {
     let created = world.verb(&["admin", "tokens", "create", "user:a"]);
     world.verb(&["admin", "tokens", "list"]);
@@ -417,6 +429,7 @@ fn admin(world: &mut World) {
     world.verb(&["admin", "incidents"]);
     world.verb(&["admin", "incidents", "mode"]);
     schedules(world);
+    notifications(world);
     world.home.palyra(&["runs", "bookmarks", "last", "first draft"]).expect(0);
     world.verb(&["runs", "bookmarks"]);
     world.verb(&["memory", "add", "likes tea"]);

@@ -358,6 +358,13 @@ impl Operations {
         self.of(&format!("POST {one}/remove"), &id, &json!({}));
     }
 
+    fn notifications(&mut self) {
+        let targets = self.plain("GET /api/v1/notifications/targets", &Value::Null);
+        assert_eq!(targets["targets"][0]["kind"], "command", "{targets}");
+        let step = self.plain("POST /api/v1/notifications/test", &json!({ "target": "command" }));
+        assert!(step["notification"]["message_id"].is_string(), "{step}");
+    }
+
     fn agents(&mut self) {
         let profile = json!({ "name": "reviewer", "instructions": "Change nothing." });
         let made = self.plain("POST /api/v1/agents", &json!({ "profile": profile }))["agent"].clone();
@@ -454,6 +461,7 @@ fn every_operation_is_reached_and_what_no_token_may_is_refused() {
     let (behaviour, summaries) = model();
     let server = serve(&runtime, behaviour);
     let home = home_with(&server).with("PALYRA__HTTP__LISTEN", "127.0.0.1:0");
+    home.configure("[notify]\ncommand = [\"/bin/true\"]\n");
     let mut operations = Operations::start(home, server.base_url(), summaries);
     let run = operations.runs_and_sessions();
     operations.approvals();
@@ -466,6 +474,7 @@ fn every_operation_is_reached_and_what_no_token_may_is_refused() {
     operations.queued_tasks();
     operations.incidents_and_learning();
     operations.schedules();
+    operations.notifications();
     operations.tools_and_policy();
     operations.journal(&run);
     operations.rest();

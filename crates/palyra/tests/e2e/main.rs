@@ -59,6 +59,7 @@ mod responses_model;
 mod signed_thoughts;
 mod attachments;
 mod attention_watch;
+mod notifications;
 mod attacks_keys;
 mod attacks_files;
 mod redaction;

@@ -53,7 +53,7 @@ pub(crate) async fn answer(
     approval: ApprovalId,
     reply: ApprovalReply,
 ) -> Result<ResolvedApproval, RequestError> {
-    soon("an answer to an answer", rig.gateway.approvals.resolve(who, approval, reply)).await
+    soon("an answer to an answer", rig.gateway.waiting.approvals.resolve(who, approval, reply)).await
 }
 
 pub(crate) async fn approve(rig: &Rig, approval: ApprovalId) -> Result<ResolvedApproval, RequestError> {
@@ -67,5 +67,5 @@ pub(crate) async fn deny(rig: &Rig, approval: ApprovalId) -> Result<ResolvedAppr
 /// Returns the approvals that wait, newest first.
 pub(crate) async fn waiting(rig: &Rig) -> Vec<ApprovalRecord> {
     let query = ApprovalQuery { only: ApprovalFilter::Pending, limit: 500, ..ApprovalQuery::default() };
-    rig.gateway.approvals.list(rig.me(), query).await.unwrap().records
+    rig.gateway.waiting.approvals.list(rig.me(), query).await.unwrap().records
 }

@@ -43,7 +43,7 @@ async fn of_two_opposite_answers_one_wins_and_the_other_is_told() {
             let run = begun(&rig, &format!("k{race}"), ACT).await;
             let approval = asked(&rig, run).await;
             let decide = |decision| {
-                let (approvals, me) = (rig.gateway.approvals.clone(), rig.me());
+                let (approvals, me) = (rig.gateway.waiting.approvals.clone(), rig.me());
                 tokio::spawn(
                     async move { approvals.resolve(me, approval, ApprovalReply::plain(decision)).await },
                 )
@@ -168,7 +168,16 @@ async fn one_file_race(rig: &Rig, tool: &FileTool, folder: &Path, race: usize) {
     let mut changes = 0;
     let mut shown;
     loop {
-        shown = rig.gateway.approvals.get(rig.me(), approval).await.unwrap().prompt.preview.into_exposed();
+        shown = rig
+            .gateway
+            .waiting
+            .approvals
+            .get(rig.me(), approval)
+            .await
+            .unwrap()
+            .prompt
+            .preview
+            .into_exposed();
         let changing = !(race + changes).is_multiple_of(3) && changes < 3;
         let change = format!("changed {race} {changes}");
         let file = file.clone();
@@ -200,7 +209,7 @@ enum Answered {
 
 async fn answer(rig: &Rig, approval: ApprovalId) -> Result<Answered, RequestError> {
     let yes = ApprovalReply::plain(ApprovalDecision::Approve);
-    let resolved = soon("an answer", rig.gateway.approvals.resolve(rig.me(), approval, yes)).await?;
+    let resolved = soon("an answer", rig.gateway.waiting.approvals.resolve(rig.me(), approval, yes)).await?;
     match resolved.record.state {
         ApprovalState::Withdrawn => Ok(Answered::AskedAgain(resolved.asked_again.unwrap())),
         _ => {
@@ -217,7 +226,7 @@ async fn answers_and_cancels_in_the_same_moment_leave_every_tape_whole() {
     for race in 0..RACES_PER_JOURNAL {
         let (run, approval) = ask(&rig, &format!("k{race}"), ACT, "{}").await;
         let (runs, approvals, me): (_, _, Caller) =
-            (rig.gateway.runs.clone(), rig.gateway.approvals.clone(), rig.me());
+            (rig.gateway.runs.clone(), rig.gateway.waiting.approvals.clone(), rig.me());
         let yes = ApprovalReply::plain(ApprovalDecision::Approve);
         let answering = tokio::spawn(async move { approvals.resolve(me, approval, yes).await });
         let cancelling = tokio::spawn(async move { runs.cancel(me, run).await });

@@ -41,7 +41,7 @@ async fn an_approved_call_starts_in_the_commit_of_its_answer_and_runs_once() {
     let (run, approval) = ask(&rig, "k", ACT, r#"{"a":1}"#).await;
     assert_eq!(rig.record(run).await.phase, RunPhase::Waiting(WaitReason::Approval));
     assert!(rig.tools.executions().is_empty());
-    let shown = rig.gateway.approvals.get(rig.me(), approval).await.unwrap();
+    let shown = rig.gateway.waiting.approvals.get(rig.me(), approval).await.unwrap();
     assert_eq!(shown.prompt.arguments.expose(), r#"{"a":1}"#);
     assert!(shown.prompt.reason.expose().contains("it acts"), "{:?}", shown.prompt.reason.expose());
     let commits = rig.memory_commits();
@@ -112,7 +112,7 @@ async fn what_would_do_something_else_by_now_is_asked_again() {
     assert_eq!((resolved.record.state, resolved.counted), (ApprovalState::Withdrawn, AnswerCounted::No));
     assert!(rig.tools.executions().is_empty());
     let second = resolved.asked_again.unwrap();
-    let shown = rig.gateway.approvals.get(rig.me(), second).await.unwrap();
+    let shown = rig.gateway.waiting.approvals.get(rig.me(), second).await.unwrap();
     assert!(shown.prompt.preview.expose().contains("-two"));
     assert!(!shown.prompt.asked_again.expose().is_empty());
     approve(&rig, second).await.unwrap();
@@ -228,7 +228,7 @@ async fn an_interrupting_input_withdraws_the_question() {
     let next = soon("a submit", rig.gateway.sessions.submit(rig.me(), submit)).await.unwrap().run;
     assert_eq!(rig.finished(next).await.state, RunLifecycleState::Done);
     assert_eq!(rig.record(run).await.state, RunLifecycleState::Cancelled);
-    let record = rig.gateway.approvals.get(rig.me(), approval).await.unwrap();
+    let record = rig.gateway.waiting.approvals.get(rig.me(), approval).await.unwrap();
     assert_eq!(record.state, ApprovalState::Withdrawn);
 }
 
@@ -307,8 +307,8 @@ async fn a_run_that_nobody_will_approve_is_denied_at_once() {
 async fn a_watch_shows_what_waits_and_then_each_change() {
     let rig = asking_rig().await;
     let (_, first) = ask(&rig, "a", ACT, "{}").await;
-    let mut watcher = rig.gateway.approvals.watch(rig.me(), None);
-    let mut stranger = rig.gateway.approvals.watch(rig.stranger(), None);
+    let mut watcher = rig.gateway.waiting.approvals.watch(rig.me(), None);
+    let mut stranger = rig.gateway.waiting.approvals.watch(rig.stranger(), None);
     assert_eq!(stranger.next().await.unwrap(), Some(ApprovalUpdate::CaughtUp { pending: 0 }));
     let Some(ApprovalUpdate::Approval(shown)) = watcher.next().await.unwrap() else { panic!("it waits") };
     assert_eq!(shown.approval, first);
@@ -448,7 +448,7 @@ async fn a_page_of_approvals_ends_by_its_bytes() {
     let mut listed = Vec::new();
     let mut pages = 0;
     loop {
-        let page = rig.gateway.approvals.list(rig.me(), query.clone()).await.unwrap();
+        let page = rig.gateway.waiting.approvals.list(rig.me(), query.clone()).await.unwrap();
         let bytes: usize = page.records.iter().map(|record| record.prompt.preview.expose().len()).sum();
         assert!(bytes > PREVIEW_BYTES_MAX / 2 && bytes <= APPROVAL_PAGE_BYTES_MAX, "{bytes}");
         listed.extend(page.records.iter().map(|record| record.approval));
@@ -461,6 +461,6 @@ async fn a_page_of_approvals_ends_by_its_bytes() {
     asked_for.reverse();
     assert_eq!((listed, pages), (asked_for, 3));
     let small = ApprovalQuery { limit: 3, ..ApprovalQuery::default() };
-    let page = rig.gateway.approvals.list(rig.me(), small).await.unwrap();
+    let page = rig.gateway.waiting.approvals.list(rig.me(), small).await.unwrap();
     assert_eq!((page.records.len(), page.next), (3, page.records.last().map(|record| record.seq)));
 }

@@ -207,7 +207,7 @@ async fn an_address_asks_as_a_fetch_does_also_after_a_restart() {
     let rig = library.restarted(&rig, ToolPolicyRules::shipped()).await;
     let approval = asked(&rig, run).await;
     settle().await;
-    let question = rig.gateway.approvals.get(rig.me(), approval).await.unwrap();
+    let question = rig.gateway.waiting.approvals.get(rig.me(), approval).await.unwrap();
     assert_eq!(question.prompt.arguments.expose(), r#"{"url":"https://example.org/a"}"#);
     assert!(question.prompt.reason.expose().contains("it speaks to a server"));
     assert_eq!((library.read().len(), rig.model.counts().begun), (0, 0), "a person is asked first");

@@ -91,7 +91,7 @@ async fn decide(
     let patience = world.strikes(Fault::CallerGone, phase).then(|| client.dice().below(PATIENCE_TURNS_MAX));
     let answer = tokio::select! {
         biased;
-        answer = connected.gateway.approvals.resolve(who, approval, reply) => answer,
+        answer = connected.gateway.waiting.approvals.resolve(who, approval, reply) => answer,
         () = leave_after(patience) => return,
     };
     world.note(format_args!("< {} {approval} {:?}", client.name(), answer.as_ref().map(|told| told.counted)));

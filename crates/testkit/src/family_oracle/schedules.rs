@@ -151,6 +151,7 @@ fn created(entry: &JournalEventRecord, saved: &ScheduleSaved) -> ScheduleRecord 
         changed: entry.time,
         saved: entry.seq,
         removed: None,
+        paused_at: None,
         progress,
     };
     ScheduleRecord { seq: entry.seq, row, saved: saved.clone() }
@@ -170,10 +171,12 @@ fn fold_row(record: &mut ScheduleRecord, entry: &JournalEventRecord, event: &Sch
         }
         ScheduleEvent::Paused { cause, at, .. } => {
             settled = Some(*at);
+            row.paused_at = Some(*at);
             how_far.paused = Some(*cause);
         }
         ScheduleEvent::Resumed { at, .. } => {
             settled = Some(*at);
+            row.paused_at = None;
             how_far.paused = None;
             how_far.failures = 0;
         }

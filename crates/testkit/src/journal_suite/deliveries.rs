@@ -72,7 +72,7 @@ pub async fn a_message_is_folded_from_its_entries<F: JournalFactory>(factory: &F
     assert_eq!(found, None);
 }
 
-/// Messages are found by their stage and from a time on, the latest planned one first.
+/// Messages are found by their stage, their kind of target and from a time on, the latest planned one first.
 pub async fn messages_are_found_by_stage_and_time<F: JournalFactory>(factory: &F) {
     let journal = factory.make();
     for number in 1..=4_u8 {
@@ -88,4 +88,17 @@ pub async fn messages_are_found_by_stage_and_time<F: JournalFactory>(factory: &F
     assert_eq!(numbers(listed::<F>(&journal, given_up).await), [2]);
     let waiting = DeliveryQuery { stage: Some(DeliveryStage::Planned), limit: 2, ..all };
     assert_eq!(numbers(listed::<F>(&journal, waiting).await), [4, 3]);
+    let DeliveryEvent::Planned(command) = planned(5, "webhook") else { return };
+    let webhook = DeliveryPlanned { target_kind: DeliveryTargetKind::Webhook, ..command };
+    record::<F>(&journal, 5, DeliveryEvent::Planned(webhook)).await;
+    let to_webhooks = DeliveryQuery { target_kind: Some(DeliveryTargetKind::Webhook), ..all };
+    assert_eq!(numbers(listed::<F>(&journal, to_webhooks).await), [5]);
+    let to_commands = DeliveryQuery { target_kind: Some(DeliveryTargetKind::Command), limit: 2, ..all };
+    assert_eq!(
+        numbers(listed::<F>(&journal, to_commands).await),
+        [4, 3],
+        "a page is filled beyond other targets"
+    );
+    let found = journal.query(|rows, log| deliveries::record_of_key(rows, log, key(2))).await.unwrap();
+    assert_eq!(found.map(|one| one.stage), Some(DeliveryStage::GivenUp));
 }
