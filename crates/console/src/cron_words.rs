@@ -110,8 +110,9 @@ fn days_words(day: &str, month: &str, weekday: &str) -> Option<String> {
 fn weekday_words(field: &str) -> Option<String> {
     let mut days = Vec::new();
     for part in field.split(',') {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        let (first, last) = (weekday_number(first)?, weekday_number(last)?);
+        let (begin, end) = part.split_once('-').unwrap_or((part, part));
+        let first = weekday_number(begin)?;
+        let last = weekday_number(end)?;
         days.extend(first..=last);
         if first > last {
             return None;

@@ -59,10 +59,11 @@ struct ScheduleList {
 
 async fn render(call: Arc<ScreenCall>) -> Result<Markup, ApiError> {
     let all = call.call(v1::ListSchedulesRequest {}).await?.schedules;
-    let is_on = |schedule: &v1::Schedule| schedule.paused() == v1::SchedulePauseCause::Unspecified;
-    let is_paused_with_all = |schedule: &v1::Schedule| schedule.paused() == v1::SchedulePauseCause::All;
-    let pause_token = all.iter().any(is_on).then(|| call.form_token(PAUSE_SCHEDULES_PATH));
-    let resume_token = all.iter().any(is_paused_with_all).then(|| call.form_token(RESUME_SCHEDULES_PATH));
+    let has_pause = |cause: v1::SchedulePauseCause| all.iter().any(|schedule| schedule.paused() == cause);
+    let is_any_on = has_pause(v1::SchedulePauseCause::Unspecified);
+    let pause_token = is_any_on.then(|| call.form_token(PAUSE_SCHEDULES_PATH));
+    let is_any_paused_with_all = has_pause(v1::SchedulePauseCause::All);
+    let resume_token = is_any_paused_with_all.then(|| call.form_token(RESUME_SCHEDULES_PATH));
     let after = usize::try_from(call.query_number("after")).unwrap_or(usize::MAX);
     let next = after.saturating_add(ROWS_MAX);
     let next = if next < all.len() { next } else { 0 };

@@ -111,12 +111,12 @@ pub(super) fn next_words(incident: &v1::Incident) -> String {
 
 /// Returns what was measured when an incident was found.
 pub(super) fn evidence_words(incident: &v1::Incident) -> String {
-    let milliseconds = |number| span(Duration::from_millis(number));
     let is_size = matches!(incident.cause(), v1::IncidentCause::WalTooLarge | v1::IncidentCause::DiskLow);
     let amount = |number: u64| if is_size { bytes(number) } else { number.to_string() };
     let mut parts = Vec::new();
     if incident.silent_ms > 0 {
-        let (silent, window) = (milliseconds(incident.silent_ms), milliseconds(incident.window_ms));
+        let silent = span(Duration::from_millis(incident.silent_ms));
+        let window = span(Duration::from_millis(incident.window_ms));
         parts.push(format!("no progress for {silent}, where {window} are allowed"));
     }
     match (incident.measured, incident.limit) {

@@ -36,8 +36,9 @@ impl ShownCandidate {
 
     #[cfg(test)]
     pub(super) fn example(text: &str, state: v1::LearningState) -> Self {
+        let number = i32::from(state);
         let candidate = v1::LearningCandidate {
-            candidate_id: "01ARZ3NDEKTSV4RRFFQ69G5FAV".to_owned(),
+            candidate_id: format!("01ARZ3NDEKTSV4RRFFQ69G5FA{number}"),
             kind: v1::LearningKind::Preference.into(),
             state: state.into(),
             text: text.to_owned(),

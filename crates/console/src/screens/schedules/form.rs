@@ -26,7 +26,7 @@ const TIMES: [(&str, &str); 4] = [
     ("every", "as an interval: 15m, 2h or 1d"),
     ("at", "once: 2027-03-14T18:00"),
 ];
-const ACTIONS: [(&str, &str); 2] =
+const SCHEDULE_ACTIONS: [(&str, &str); 2] =
     [("prompt", "start a run with this text"), ("reminder", "deliver this text, without a model")];
 const MISSED: [(&str, &str); 3] = [
     ("run_once", "the last one that was missed runs"),
@@ -142,7 +142,7 @@ impl ScheduleForm {
             times: fields.text("times"),
             when: fields.text("when"),
             zone: fields.text("zone"),
-            action: fields.text("action"),
+            action: fields.text("does"),
             text: fields.text("text"),
             name: fields.text("name"),
             agent: fields.text("agent"),
@@ -192,8 +192,8 @@ impl ScheduleForm {
                 input type="hidden" name="token" value=(self.token);
                 label for="when" { "When" }
                 input id="when" name="when" type="text" required spellcheck="false" value=(clean_text(&self.when));
-                (choice(&Choice { name: "times", label: "Written", options: &TIMES, chosen: &self.times }))
-                (choice(&Choice { name: "action", label: "What it does", options: &ACTIONS, chosen: &self.action }))
+                (choice(&ChoiceField { name: "times", label: "Written", options: &TIMES, chosen: &self.times }))
+                (choice(&ChoiceField { name: "does", label: "What it does", options: &SCHEDULE_ACTIONS, chosen: &self.action }))
                 label for="text" { "Text" }
                 textarea id="text" name="text" rows="4" required { @if !self.text.is_empty() { "\n" (clean_text(&self.text)) } }
                 details open[self.has_more()] {
@@ -212,9 +212,9 @@ impl ScheduleForm {
             (text_field(&TextField { name: "name", label: "Name", value: &self.name, help: "Empty for the beginning of its text." }))
             (text_field(&TextField { name: "zone", label: "Time zone", value: &self.zone, help: "Empty for yours. Such as Europe/Prague." }))
             (text_field(&TextField { name: "agent", label: "Agent", value: &self.agent, help: "The agent of its runs. Empty for main." }))
-            (choice(&Choice { name: "missed", label: "While the daemon is down", options: &MISSED, chosen: &self.missed }))
+            (choice(&ChoiceField { name: "missed", label: "While the daemon is down", options: &MISSED, chosen: &self.missed }))
             (text_field(&TextField { name: "catch_up_max", label: "How many of those run", value: &self.catch_up_max, help: "From 1 to 10, where the last ones run." }))
-            (choice(&Choice { name: "overlap", label: "While another one runs", options: &OVERLAP, chosen: &self.overlap }))
+            (choice(&ChoiceField { name: "overlap", label: "While another one runs", options: &OVERLAP, chosen: &self.overlap }))
             (text_field(&TextField { name: "jitter", label: "Longest delay in seconds", value: &self.jitter, help: "Empty for none. Each start is delayed by up to so long." }))
         }
     }
@@ -230,7 +230,7 @@ impl ScheduleForm {
             ("times", &self.times),
             ("when", &self.when),
             ("zone", &self.zone),
-            ("action", &self.action),
+            ("does", &self.action),
             ("text", &self.text),
             ("name", &self.name),
             ("agent", &self.agent),
@@ -244,14 +244,14 @@ impl ScheduleForm {
 }
 
 /// A field with options.
-struct Choice<'a> {
+struct ChoiceField<'a> {
     name: &'static str,
     label: &'static str,
     options: &'static [(&'static str, &'static str)],
     chosen: &'a str,
 }
 
-fn choice(field: &Choice<'_>) -> Markup {
+fn choice(field: &ChoiceField<'_>) -> Markup {
     html! {
         label for=(field.name) { (field.label) }
         select id=(field.name) name=(field.name) {
@@ -282,7 +282,8 @@ fn text_field(field: &TextField<'_>) -> Markup {
 /// # Errors
 /// [`ApiError`]: a field cannot be read.
 pub(crate) fn draft_of(fields: &FormFields) -> Result<v1::ScheduleDraft, ApiError> {
-    let (when, text) = (fields.text("when").trim().to_owned(), fields.text("text"));
+    let when = fields.text("when").trim().to_owned();
+    let text = fields.text("text");
     if when.is_empty() || text.trim().is_empty() {
         return Err(ApiError::invalid_argument("a schedule needs a time and a text: write both"));
     }
@@ -300,13 +301,13 @@ pub(crate) fn draft_of(fields: &FormFields) -> Result<v1::ScheduleDraft, ApiErro
         "at" => draft.at = when,
         _ => return Err(ApiError::invalid_argument("`times` is words, cron, every or at")),
     }
-    match fields.text("action").as_str() {
+    match fields.text("does").as_str() {
         "" | "prompt" => {
             draft.prompt = text;
             draft.agent = fields.text("agent").trim().to_owned();
         }
         "reminder" => draft.reminder = text,
-        _ => return Err(ApiError::invalid_argument("`action` is prompt or reminder")),
+        _ => return Err(ApiError::invalid_argument("`does` is prompt or reminder")),
     }
     draft.missed = match fields.text("missed").as_str() {
         "" => v1::ScheduleMissedRule::Unspecified,
@@ -447,12 +448,12 @@ mod tests {
     #[test]
     fn a_form_is_read_as_it_was_typed() {
         let words =
-            draft_of(&fields("when=every+day+at+8&times=words&action=prompt&text=hi&agent=helper")).unwrap();
+            draft_of(&fields("when=every+day+at+8&times=words&does=prompt&text=hi&agent=helper")).unwrap();
         assert_eq!(
             (words.words.as_str(), words.prompt.as_str(), words.agent.as_str()),
             ("every day at 8", "hi", "helper")
         );
-        let reminder = "when=2h&times=every&action=reminder&text=tea&missed=catch_up&catch_up_max=3&overlap=queue&jitter=9";
+        let reminder = "when=2h&times=every&does=reminder&text=tea&missed=catch_up&catch_up_max=3&overlap=queue&jitter=9";
         let reminder = draft_of(&fields(reminder)).unwrap();
         assert_eq!(
             (reminder.every_minutes, reminder.reminder.as_str(), reminder.jitter_seconds),
@@ -467,7 +468,7 @@ mod tests {
             "when=2y&times=every&text=hi",
             "when=0m&times=every&text=hi",
             "when=x&times=moon&text=hi",
-            "when=x&action=dance&text=hi",
+            "when=x&does=dance&text=hi",
             "when=x&missed=never&text=hi",
             "when=x&overlap=both&text=hi",
             "when=x&jitter=long&text=hi",
@@ -487,7 +488,7 @@ mod tests {
             [true; 3]
         );
         for example in EXAMPLES {
-            assert!(ACTIONS.iter().any(|(action, _)| *action == example.action), "{}", example.when);
+            assert!(SCHEDULE_ACTIONS.iter().any(|(action, _)| *action == example.action), "{}", example.when);
         }
     }
 
