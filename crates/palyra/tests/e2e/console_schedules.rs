@@ -95,7 +95,11 @@ fn schedules_learning_and_incidents_are_worked_with_by_forms() {
         paused.body.contains("It is paused") && !paused.body.contains(&format!("{page}/pause")),
         "{paused:?}"
     );
-    assert!(schedules(&home)[0]["paused"].as_str().is_some_and(|cause| cause.to_ascii_uppercase().ends_with("PERSON")));
+    assert!(
+        schedules(&home)[0]["paused"]
+            .as_str()
+            .is_some_and(|cause| cause.to_ascii_uppercase().ends_with("PERSON"))
+    );
     let resumed = pressed(&visitor, &page, &format!("{page}/resume"));
     assert!(!resumed.body.contains("It is paused"), "{resumed:?}");
     let run = pressed(&visitor, &page, &format!("{page}/run-now"));
