@@ -1,6 +1,9 @@
 //! The forms of the console: one operation each, and the page to show afterwards.
 
 mod add_model;
+mod healing_mode;
+mod learning;
+mod schedules;
 
 use std::sync::Arc;
 
@@ -12,9 +15,13 @@ use palyra_wire::v1;
 
 use crate::answer_delay::{SHOWN_FIELD, is_early};
 use crate::forms::FormFields;
-use crate::paths::{ADD_MODEL_PATH, SEND_PATH, START_PATH};
+use crate::paths::{
+    ADD_MODEL_PATH, EDIT_SCHEDULE_PATH, HEALING_MODE_PATH, NEW_SCHEDULE_PATH, PAUSE_SCHEDULES_PATH,
+    RESUME_SCHEDULES_PATH, SEND_PATH, START_PATH,
+};
+use crate::reference_preview::preview_page;
 use crate::screen_call::ScreenCall;
-use crate::screens::{SAVE_MEMORY_PATH, recall_choice};
+use crate::screens::{SAVE_MEMORY_PATH, preview_schedule, recall_choice, schedule_again};
 
 /// Answers a form with the path of the page to show next.
 pub(crate) type PerformAction =
@@ -31,6 +38,55 @@ pub(crate) enum RefusedForm {
     /// Why, and the form again.
     Again(RenderRefused),
 }
+
+/// Answers a form with a page that shows what it would do; the path is where the form is sent afterwards.
+pub(crate) type RenderPreview =
+    for<'a> fn(&'a ScreenCall, &'a FormFields, &'a str) -> BoxFuture<'a, Result<Markup, ApiError>>;
+
+/// A page between a form and its sending. It changes nothing.
+pub(crate) struct FormPreview {
+    /// Where the form is sent afterwards; the page is behind it.
+    pub(crate) form_path: &'static str,
+    /// The heading of the page.
+    pub(crate) title: &'static str,
+    /// The operation that it reads with.
+    #[cfg_attr(not(test), expect(dead_code, reason = "read by the test that compares it with the schemas"))]
+    pub(crate) operation: &'static str,
+    pub(crate) render: RenderPreview,
+    pub(crate) refused: RefusedForm,
+}
+
+/// Every page between a form and its sending.
+pub(crate) const PREVIEWS: &[FormPreview] = &[
+    FormPreview {
+        form_path: START_PATH,
+        title: "What the references cost",
+        operation: "PreviewContextReferences",
+        render: |call, fields, path| preview_page(call, fields, path).boxed(),
+        refused: RefusedForm::Reason,
+    },
+    FormPreview {
+        form_path: SEND_PATH,
+        title: "What the references cost",
+        operation: "PreviewContextReferences",
+        render: |call, fields, path| preview_page(call, fields, path).boxed(),
+        refused: RefusedForm::Reason,
+    },
+    FormPreview {
+        form_path: NEW_SCHEDULE_PATH,
+        title: "New schedule",
+        operation: "PreviewSchedule",
+        render: |call, fields, path| preview_schedule(call, fields, path).boxed(),
+        refused: RefusedForm::Again(schedule_again),
+    },
+    FormPreview {
+        form_path: EDIT_SCHEDULE_PATH,
+        title: "Edit a schedule",
+        operation: "PreviewSchedule",
+        render: |call, fields, path| preview_schedule(call, fields, path).boxed(),
+        refused: RefusedForm::Again(schedule_again),
+    },
+];
 
 /// A form and what it does.
 pub(crate) struct ConsoleAction {
@@ -144,6 +200,76 @@ pub(crate) const ACTIONS: &[ConsoleAction] = &[
         operation: "AddModel",
         perform: |call, fields| add_model::add_model(call, fields).boxed(),
         refused: RefusedForm::Again(add_model::again),
+    },
+    ConsoleAction {
+        path: NEW_SCHEDULE_PATH,
+        title: "Not saved",
+        operation: "CreateSchedule",
+        perform: |call, fields| schedules::create(call, fields).boxed(),
+        refused: RefusedForm::Again(schedule_again),
+    },
+    ConsoleAction {
+        path: EDIT_SCHEDULE_PATH,
+        title: "Not saved",
+        operation: "EditSchedule",
+        perform: |call, fields| schedules::edit(call, fields).boxed(),
+        refused: RefusedForm::Again(schedule_again),
+    },
+    ConsoleAction {
+        path: "/console/schedules/{schedule_id}/pause",
+        title: "Not paused",
+        operation: "PauseSchedule",
+        perform: |call, _| schedules::pause(call).boxed(),
+        refused: RefusedForm::Reason,
+    },
+    ConsoleAction {
+        path: "/console/schedules/{schedule_id}/resume",
+        title: "Not resumed",
+        operation: "ResumeSchedule",
+        perform: |call, _| schedules::resume(call).boxed(),
+        refused: RefusedForm::Reason,
+    },
+    ConsoleAction {
+        path: "/console/schedules/{schedule_id}/run-now",
+        title: "Not started",
+        operation: "RunScheduleNow",
+        perform: |call, _| schedules::run_now(call).boxed(),
+        refused: RefusedForm::Reason,
+    },
+    ConsoleAction {
+        path: "/console/schedules/{schedule_id}/remove",
+        title: "Not removed",
+        operation: "RemoveSchedule",
+        perform: |call, _| schedules::remove(call).boxed(),
+        refused: RefusedForm::Reason,
+    },
+    ConsoleAction {
+        path: PAUSE_SCHEDULES_PATH,
+        title: "Not paused",
+        operation: "PauseSchedule",
+        perform: |call, _| schedules::pause_all(call).boxed(),
+        refused: RefusedForm::Reason,
+    },
+    ConsoleAction {
+        path: RESUME_SCHEDULES_PATH,
+        title: "Not resumed",
+        operation: "ResumeSchedule",
+        perform: |call, _| schedules::resume_all(call).boxed(),
+        refused: RefusedForm::Reason,
+    },
+    ConsoleAction {
+        path: "/console/learning/{candidate_id}/review",
+        title: "Not decided",
+        operation: "ReviewLearningCandidate",
+        perform: |call, fields| learning::review(call, fields).boxed(),
+        refused: RefusedForm::Reason,
+    },
+    ConsoleAction {
+        path: HEALING_MODE_PATH,
+        title: "Not set",
+        operation: "SetHealingMode",
+        perform: |call, fields| healing_mode::set(call, fields).boxed(),
+        refused: RefusedForm::Again(healing_mode::again),
     },
 ];
 
@@ -323,6 +449,18 @@ mod tests {
     use palyra_wire::operations::{OperationAudience, OperationKind, OperationSpec};
 
     use super::*;
+
+    #[test]
+    fn a_page_between_a_form_and_its_sending_changes_nothing() {
+        for preview in PREVIEWS {
+            let operation = OperationSpec::by_name(preview.operation).unwrap();
+            assert_eq!(
+                (operation.audience, operation.kind),
+                (OperationAudience::Principals, OperationKind::Read)
+            );
+            assert!(ACTIONS.iter().any(|action| action.path == preview.form_path), "{}", preview.form_path);
+        }
+    }
 
     /// An owner's change needs a fresh code, and a form that was refused keeps what was typed beside it.
     #[test]

@@ -31,3 +31,29 @@ pub(crate) fn assert_inert(html: &str) {
             || lower.matches("</textarea>").count() == lower.matches("<textarea").count()
     );
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::screens::SCREENS;
+
+    /// Names, texts, zones, reasons, quotations and subjects of these screens come from people and models. A place that is not
+    /// filled here is not tried.
+    #[test]
+    fn every_place_of_schedules_learning_and_incidents_shows_the_text_as_text() {
+        for (path, places) in [
+            ("/console/schedules", 5),
+            ("/console/schedules/new", 5),
+            ("/console/schedules/{schedule_id}", 8),
+            ("/console/schedules/{schedule_id}/edit", 10),
+            ("/console/learning", 12),
+            ("/console/incidents", 4),
+        ] {
+            let screen = SCREENS.iter().find(|screen| screen.path == path).unwrap();
+            let html = (screen.fixture)(HOSTILE).into_string();
+            assert_inert(&html);
+            let shown = html.matches("&lt;script&gt;alert(1)&lt;/script&gt;").count();
+            assert!(shown >= places, "{path}: {shown} of {places} places");
+        }
+    }
+}

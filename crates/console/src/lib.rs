@@ -28,6 +28,7 @@ mod page_parts;
 mod tape_row;
 mod markdown;
 mod wording;
+mod cron_words;
 mod rule_outline;
 mod assets;
 

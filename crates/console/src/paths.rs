@@ -16,7 +16,7 @@ pub(crate) const ATTENTION_PATH: &str = "/console/events";
 pub(crate) const START_PATH: &str = "/console/chat/start";
 /// Continues a conversation with a message to its newest run.
 pub(crate) const SEND_PATH: &str = "/console/runs/{run_id}/send";
-/// What is behind the path of a form that sends a message, for what its references cost.
+/// What is behind the path of a form, for a page that shows what it would do.
 pub(crate) const PREVIEW_SUFFIX: &str = "/preview";
 /// Models and their servers.
 pub(crate) const MODELS_PATH: &str = "/console/models";
@@ -30,3 +30,19 @@ pub(crate) const CONSISTENCY_PATH: &str = "/console/proofs/consistency";
 pub(crate) const ENTRY_PROOF_PATH: &str = "/console/proofs/entry";
 /// The cards of a conversation, alone.
 pub(crate) const ASKED_PATH: &str = "/console/sessions/{session_id}/asked";
+/// Schedules.
+pub(crate) const SCHEDULES_PATH: &str = "/console/schedules";
+/// Makes a schedule.
+pub(crate) const NEW_SCHEDULE_PATH: &str = "/console/schedules/new";
+/// Replaces a schedule.
+pub(crate) const EDIT_SCHEDULE_PATH: &str = "/console/schedules/{schedule_id}/edit";
+/// Pauses all schedules.
+pub(crate) const PAUSE_SCHEDULES_PATH: &str = "/console/schedules/pause";
+/// Ends the pause of all schedules.
+pub(crate) const RESUME_SCHEDULES_PATH: &str = "/console/schedules/resume";
+/// What was learned.
+pub(crate) const LEARNING_PATH: &str = "/console/learning";
+/// What self-healing found.
+pub(crate) const INCIDENTS_PATH: &str = "/console/incidents";
+/// Sets what self-healing does in a domain.
+pub(crate) const HEALING_MODE_PATH: &str = "/console/incidents/mode";

@@ -18,18 +18,17 @@ use palyra_runtime::GatewayRuntimeState;
 use palyra_types::ErrorCode;
 use tokio_util::sync::CancellationToken;
 
-use crate::actions::{ACTIONS, RefusedForm};
-use crate::forms::{FORM_BYTES_MAX, read_form};
+use crate::actions::{ACTIONS, FormPreview, PREVIEWS, RefusedForm};
+use crate::forms::{FORM_BYTES_MAX, FormFields, read_form};
 use crate::live_streams;
 use crate::page::{bare_page, page};
 use crate::page_parts::refusal_body;
 use crate::page_response::{html_response, refusal_status, see_other};
 use crate::paths::{
     ASKED_PATH, ATTENTION_PATH, CONSISTENCY_PATH, ENTRY_PROOF_PATH, HOME_PATH, PREVIEW_SUFFIX,
-    RUN_EVENTS_PATH, RUN_EXPORT_PATH, SEND_PATH, SIGN_OUT_PATH, START_PATH, USAGE_EXPORT_PATH,
+    RUN_EVENTS_PATH, RUN_EXPORT_PATH, SIGN_OUT_PATH, USAGE_EXPORT_PATH,
 };
 use crate::proof_data::{consistency, entry};
-use crate::reference_preview::preview_page;
 use crate::run_export::run_export;
 use crate::screen_call::{ConsoleServices, PageSession, ScreenCall, ScreenTarget, SignedIn};
 use crate::screens::{SCREENS, ScreenSpec, asked_fragment};
@@ -64,8 +63,9 @@ fn router(services: &Arc<ConsoleServices>) -> Router {
     for action in ACTIONS {
         router = router.route(action.path, action_route(Arc::clone(services), action));
     }
-    for form in [START_PATH, SEND_PATH] {
-        router = router.route(&format!("{form}{PREVIEW_SUFFIX}"), preview_route(Arc::clone(services)));
+    for preview in PREVIEWS {
+        let path = format!("{}{PREVIEW_SUFFIX}", preview.form_path);
+        router = router.route(&path, preview_route(Arc::clone(services), preview));
     }
     router
         .route(RUN_EVENTS_PATH, run_events_route(Arc::clone(services)))
@@ -95,8 +95,8 @@ fn action_route(services: Arc<ConsoleServices>, action: &'static ConsoleAction) 
     post(async move |params: RawPathParams, request: Request| act(services, action, &params, request).await)
 }
 
-fn preview_route(services: Arc<ConsoleServices>) -> MethodRouter {
-    post(async move |params: RawPathParams, request: Request| preview(services, &params, request).await)
+fn preview_route(services: Arc<ConsoleServices>, form: &'static FormPreview) -> MethodRouter {
+    post(async move |params: RawPathParams, request: Request| preview(services, form, &params, request).await)
 }
 
 fn link_route(services: Arc<ConsoleServices>) -> MethodRouter {
@@ -204,39 +204,61 @@ async fn act(
         Ok(fields) => fields,
         Err(refusal) => return refused_page(action.title, "", &call, &refusal),
     };
-    match ((action.perform)(Arc::clone(&call), fields.clone()).await, action.refused) {
-        (Ok(next), _) => see_other(&next),
-        (Err(refusal), RefusedForm::Reason) => refused_page(action.title, "", &call, &refusal),
-        (Err(refusal), RefusedForm::Again(render)) => {
-            let body = render(&call, &fields, &refusal);
-            html_response(refusal_status(&refusal), page(action.title, "", &signed_in(&call), &body))
+    match (action.perform)(Arc::clone(&call), fields.clone()).await {
+        Ok(next) => see_other(&next),
+        Err(refusal) => {
+            RefusedPage { title: action.title, refused: action.refused }.response(&call, &fields, &refusal)
         }
     }
 }
 
-/// Answers the form of a message with what its references cost. The token of the form is the one for its sending.
-async fn preview(services: Arc<ConsoleServices>, params: &RawPathParams, request: Request) -> Response {
+/// Answers a form with the page between it and its sending. The token of the form is the one for its sending.
+async fn preview(
+    services: Arc<ConsoleServices>,
+    form: &'static FormPreview,
+    params: &RawPathParams,
+    request: Request,
+) -> Response {
     let call = match call_of(services, params, &request) {
         Some(Ok(call)) => call,
         Some(Err(refusal)) => return bare_refusal(&refusal),
         None => return login::sign_in_needed(),
     };
-    let title = "What the references cost";
     let path = call.target.path.strip_suffix(PREVIEW_SUFFIX).unwrap_or_default().to_owned();
     let (parts, body) = request.into_parts();
-    let shown = match read_form(&parts.headers, body, call.session.cookie.expose(), &path).await {
-        Ok(fields) => preview_page(&call, &fields, &path).await,
-        Err(refusal) => Err(refusal),
+    let fields = match read_form(&parts.headers, body, call.session.cookie.expose(), &path).await {
+        Ok(fields) => fields,
+        Err(refusal) => return refused_page(form.title, "", &call, &refusal),
     };
-    match shown {
-        Ok(body) => html_response(StatusCode::OK, page(title, "", &signed_in(&call), &body)),
-        Err(refusal) => refused_page(title, "", &call, &refusal),
+    match (form.render)(&call, &fields, &path).await {
+        Ok(body) => html_response(StatusCode::OK, page(form.title, "", &signed_in(&call), &body)),
+        Err(refusal) => {
+            RefusedPage { title: form.title, refused: form.refused }.response(&call, &fields, &refusal)
+        }
     }
 }
 
 fn signed_in(call: &ScreenCall) -> SignedIn {
     let rows = SCREENS.iter().filter(|screen| screen.navigation.is_some());
     call.signed_in(rows.map(|screen| screen.operation))
+}
+
+/// The page of a form that was refused.
+struct RefusedPage {
+    title: &'static str,
+    refused: RefusedForm,
+}
+
+impl RefusedPage {
+    fn response(&self, call: &ScreenCall, fields: &FormFields, refusal: &ApiError) -> Response {
+        match self.refused {
+            RefusedForm::Reason => refused_page(self.title, "", call, refusal),
+            RefusedForm::Again(render) => {
+                let body = render(call, fields, refusal);
+                html_response(refusal_status(refusal), page(self.title, "", &signed_in(call), &body))
+            }
+        }
+    }
 }
 
 fn refused_page(title: &str, path: &str, call: &ScreenCall, refusal: &ApiError) -> Response {

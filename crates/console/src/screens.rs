@@ -13,6 +13,8 @@ mod first_steps;
 mod undo;
 mod grants;
 mod memory;
+mod learning;
+mod schedules;
 mod effects;
 mod policies;
 mod why;
@@ -24,6 +26,7 @@ mod tools;
 mod people;
 mod settings;
 mod status;
+mod incidents;
 
 use std::sync::Arc;
 
@@ -33,8 +36,10 @@ use palyra_api::ApiError;
 
 pub(crate) use chat::{InputForm, input_form};
 pub(crate) use conversation::{asked_fragment, recall_choice};
+pub(crate) use incidents::{HealingModeForm, mode_request};
 pub(crate) use memory::SAVE_PATH as SAVE_MEMORY_PATH;
 pub(crate) use models::{AddModelForm, add_model_request};
+pub(crate) use schedules::{draft_of, preview_schedule, schedule_again};
 
 use crate::screen_call::ScreenCall;
 
@@ -85,6 +90,8 @@ pub(crate) const SCREENS: &[ScreenSpec] = &[
     chat::SCREEN,
     grants::SCREEN,
     memory::SCREEN,
+    learning::SCREEN,
+    schedules::SCREEN,
     effects::SCREEN,
     policies::SCREEN,
     proofs::SCREEN,
@@ -94,6 +101,7 @@ pub(crate) const SCREENS: &[ScreenSpec] = &[
     people::SCREEN,
     settings::SCREEN,
     status::SCREEN,
+    incidents::SCREEN,
     first_steps::SCREEN,
     approval::SCREEN,
     run::SCREEN,
@@ -101,6 +109,9 @@ pub(crate) const SCREENS: &[ScreenSpec] = &[
     why::SCREEN,
     undo::SCREEN,
     verification::SCREEN,
+    schedules::NEW_SCREEN,
+    schedules::ONE_SCREEN,
+    schedules::EDIT_SCREEN,
 ];
 
 #[cfg(test)]

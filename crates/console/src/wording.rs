@@ -126,7 +126,8 @@ pub(crate) fn line_or(text: &str, empty: &str) -> String {
 
 /// Returns the key of one thing that waits.
 pub(crate) fn item_key(item: &v1::AttentionItem) -> String {
-    let subject = format!("{}{}", item.run_id, item.schedule_id);
+    let subject =
+        [&item.run_id, &item.schedule_id, &item.incident_id, &item.candidate_id].map(String::as_str).concat();
     format!("{}.{subject}.{}.{}", item.kind, item.approval_id, item.effect_id)
 }
 

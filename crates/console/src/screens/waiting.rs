@@ -10,7 +10,7 @@ use palyra_wire::v1;
 
 use super::first_steps::first_steps;
 use super::{NavigationRow, ScreenSpec};
-use crate::paths::ATTENTION_PATH;
+use crate::paths::{ATTENTION_PATH, INCIDENTS_PATH, LEARNING_PATH, SCHEDULES_PATH};
 use crate::screen_call::ScreenCall;
 use crate::wording::{item_key, line_or, now_seconds, risk_mark, time_tag};
 
@@ -79,19 +79,23 @@ fn row(item: &v1::AttentionItem, now: i64) -> Markup {
             "See the run",
         ),
         v1::AttentionKind::Review => (
-            "Something was learned that waits for your review (`palyra memory learning`)",
-            format!("/console/runs/{}", item.run_id),
-            "See where it comes from",
+            "Something was learned that waits for your review",
+            format!("{LEARNING_PATH}?show={}", item.candidate_id),
+            "Accept or reject it",
         ),
-        v1::AttentionKind::SchedulePaused => return schedule_row("A schedule paused itself", item, now),
-        v1::AttentionKind::Reminder => return schedule_row("A reminder was delivered", item, now),
+        v1::AttentionKind::SchedulePaused => {
+            ("A schedule paused itself", schedule_path(item), "See why, and let it go on")
+        }
+        v1::AttentionKind::Reminder => {
+            ("A reminder was delivered", schedule_path(item), "Say that you saw it")
+        }
         v1::AttentionKind::UnknownOutcome => (
             "It is not known whether a call took effect",
             "/console/effects".to_owned(),
             "Say what became of it",
         ),
         v1::AttentionKind::Incident => {
-            ("Self-healing found something wrong", "/console/status".to_owned(), "See the checks")
+            ("Self-healing found something wrong", INCIDENTS_PATH.to_owned(), "See the incident")
         }
         v1::AttentionKind::UnknownEntry | v1::AttentionKind::Unspecified => {
             ("A newer version has to look at a run", format!("/console/runs/{}", item.run_id), "See the run")
@@ -104,16 +108,8 @@ fn row(item: &v1::AttentionItem, now: i64) -> Markup {
     }
 }
 
-/// Shows a schedule that waits; the console has no page of schedules.
-fn schedule_row(what: &str, item: &v1::AttentionItem, now: i64) -> Markup {
-    html! {
-        div { strong { (what) } }
-        div { (line_or(&item.about, "Its words were erased.")) }
-        div.muted {
-            "Waits since " (time_tag(item.since.as_ref(), now)) " until "
-            code { "palyra admin schedules resume " (item.schedule_id) }
-        }
-    }
+fn schedule_path(item: &v1::AttentionItem) -> String {
+    format!("{SCHEDULES_PATH}/{}", item.schedule_id)
 }
 
 #[cfg(test)]
@@ -130,6 +126,8 @@ fn fixture(text: &str) -> Markup {
         v1::AttentionKind::Loop,
         v1::AttentionKind::SchedulePaused,
         v1::AttentionKind::Reminder,
+        v1::AttentionKind::Review,
+        v1::AttentionKind::Incident,
     ];
     view(v1::ListAttentionResponse { items: kinds.map(item).to_vec(), more: true }, 0)
 }
@@ -137,6 +135,25 @@ fn fixture(text: &str) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_waits_leads_to_where_it_is_decided() {
+        let item = |kind: v1::AttentionKind| v1::AttentionItem {
+            kind: kind.into(),
+            candidate_id: "CANDIDATE".to_owned(),
+            schedule_id: "SCHEDULE".to_owned(),
+            ..Default::default()
+        };
+        for (kind, path) in [
+            (v1::AttentionKind::Review, "/console/learning?show=CANDIDATE"),
+            (v1::AttentionKind::Reminder, "/console/schedules/SCHEDULE"),
+            (v1::AttentionKind::SchedulePaused, "/console/schedules/SCHEDULE"),
+            (v1::AttentionKind::Incident, "/console/incidents"),
+        ] {
+            let shown = row(&item(kind), 0).into_string();
+            assert!(shown.contains(&format!("href=\"{path}\"")), "{shown}");
+        }
+    }
 
     #[test]
     fn what_can_do_most_harm_is_first_and_then_what_waits_longest() {

@@ -24,9 +24,19 @@ const VIEWS: usize = 4;
 /// Runs of a full list.
 const ROWS: usize = 200;
 
+/// The ids of what a home has.
+struct KnownIds {
+    runs: [String; 2],
+    session: String,
+    approval: String,
+    schedule: String,
+}
+
 /// Returns the paths of a screen, with the ids of what the home has.
-fn paths(pattern: &str, runs: &[String], session: &str, approval: &str) -> Vec<String> {
-    let path = pattern.replace("{session_id}", session).replace("{approval_id}", approval);
+fn paths(pattern: &str, ids: &KnownIds) -> Vec<String> {
+    let path = pattern.replace("{session_id}", &ids.session).replace("{approval_id}", &ids.approval);
+    let path = path.replace("{schedule_id}", &ids.schedule);
+    let runs = &ids.runs;
     if !path.contains("{run_id}") {
         return vec![path];
     }
@@ -35,7 +45,17 @@ fn paths(pattern: &str, runs: &[String], session: &str, approval: &str) -> Vec<S
     runs.iter().take(count).map(|run| path.replace("{run_id}", run)).collect()
 }
 
-/// Prepares a finished run and one that waits; returns every path.
+/// Makes a schedule whose name and text are these; returns its id.
+#[track_caller]
+pub(crate) fn schedule(home: &Home, name: &str, text: &str) -> String {
+    let prompt = format!("--prompt={text}");
+    let name = format!("--name={name}");
+    let add = ["admin", "schedules", "add", "every weekday at 8", &prompt, &name, "--yes", "--json"];
+    let made = home.palyra(&add).expect(0).json();
+    made[0]["schedule_id"].as_str().unwrap().to_owned()
+}
+
+/// Prepares a finished run, one that waits, and a schedule; returns every path.
 #[track_caller]
 pub(crate) fn prepared_paths(home: &Home) -> Vec<String> {
     let done = asked(home, "one.txt a");
@@ -43,10 +63,10 @@ pub(crate) fn prepared_paths(home: &Home) -> Vec<String> {
     home.palyra(&["runs", "wait", &done.run]).expect(0);
     let open = asked(home, "two.txt b");
     let listed = home.palyra(&["runs", "list", "--json"]).expect(0).json();
-    let session = listed[0]["session_id"].as_str().unwrap();
-    let runs = [done.run, open.run];
-    let paths: Vec<String> =
-        SCREENS.lines().flat_map(|pattern| paths(pattern, &runs, session, &open.approval)).collect();
+    let session = listed[0]["session_id"].as_str().unwrap().to_owned();
+    let schedule = schedule(home, "mail", "three.txt c");
+    let ids = KnownIds { runs: [done.run, open.run], session, approval: open.approval, schedule };
+    let paths: Vec<String> = SCREENS.lines().flat_map(|pattern| paths(pattern, &ids)).collect();
     assert!(paths.iter().all(|path| !path.contains('{')), "an id of a screen is not known here: {paths:?}");
     paths
 }
@@ -96,7 +116,7 @@ fn screens_that_are_empty_or_refuse_are_as_good() {
     let unknown = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
     let single = SCREENS.lines().filter(|path| path.contains('{'));
     let fill = |path: &str| {
-        ["{run_id}", "{session_id}", "{approval_id}"]
+        ["{run_id}", "{session_id}", "{approval_id}", "{schedule_id}"]
             .iter()
             .fold(path.to_owned(), |p, name| p.replace(name, unknown))
     };

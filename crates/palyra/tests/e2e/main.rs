@@ -81,6 +81,7 @@ mod console_moves;
 mod console_models;
 mod console_proofs;
 mod console_screens;
+mod console_schedules;
 mod console_attacks;
 mod usage;
 mod budgets;

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use palyra_model_server::{Behaviour, Reply};
 
 use crate::browser_visit::BrowserVisit;
+use crate::console_screens::schedule;
 use crate::home::Home;
 use crate::openai_server::{home_with, runtime, serve};
 
@@ -86,6 +87,7 @@ struct HostileHome {
     /// Runs and sessions by the word that their input begins with.
     runs: BTreeMap<String, (String, String)>,
     approval: String,
+    schedule: String,
 }
 
 impl HostileHome {
@@ -114,7 +116,8 @@ impl HostileHome {
             (word, (text(run, "run_id"), text(run, "session_id")))
         });
         let runs = named.collect();
-        Self { home, runs, approval }
+        let schedule = schedule(&home, &texts[0].text, &joined(texts));
+        Self { home, runs, approval, schedule }
     }
 
     fn run(&self, word: &str) -> &str {
@@ -125,7 +128,7 @@ impl HostileHome {
     fn paths(&self) -> BTreeSet<String> {
         let fill = |pattern: &str, (run, session): &(String, String)| {
             let path = pattern.replace("{run_id}", run).replace("{session_id}", session);
-            path.replace("{approval_id}", &self.approval)
+            path.replace("{approval_id}", &self.approval).replace("{schedule_id}", &self.schedule)
         };
         let patterns = SCREENS.lines().chain(["/console/settings?show=all"]);
         patterns.flat_map(|pattern| self.runs.values().map(move |run| fill(pattern, run))).collect()
@@ -218,6 +221,8 @@ fn no_text_of_a_model_a_tool_a_file_or_a_server_is_more_than_text() {
     let listed = &shown[format!("/console/runs/{}", hostile.run("list")).as_str()];
     assert_eq!(listed.len(), file_names(&texts).len(), "names of files: {listed:?}");
     assert_eq!(below(&format!("/console/approvals/{}", hostile.approval)), all, "what would be written");
+    assert_eq!(below("/console/schedules/"), all, "the text of a schedule");
+    assert!(shown["/console/schedules"].contains(texts[0].mark.as_str()), "the name of a schedule");
     assert!(!shown["/console"].is_empty(), "what waits");
     assert!(!below("/console/sessions?search=").is_empty(), "what a page repeats of its address");
     // A text may be cut between two rows.
