@@ -6,7 +6,7 @@ use palyra_journal_core::family::ReadFamilies;
 use palyra_ports::model_directory::ModelDirectory;
 use palyra_ports::{
     Clock, ComponentStore, Entropy, EraseJournal, KeptFiles, MaintainJournal, ProjectFiles, ReadTape,
-    Recorder, Redactor, SearchMemories, SecretStore, SkillFolders, ToolRuntime, Workspaces,
+    Recorder, Redactor, SearchMemories, SecretStore, SkillFolders, SpareFiles, ToolRuntime, Workspaces,
 };
 use tokio::sync::watch;
 
@@ -22,6 +22,8 @@ pub struct AdminPorts {
     pub families: Arc<dyn ReadFamilies>,
     /// Looks after the journal.
     pub maintain: Arc<dyn MaintainJournal>,
+    /// Frees files that need not be kept on a full disk.
+    pub spare: Arc<dyn SpareFiles>,
     /// Erases content.
     pub erasures: Arc<dyn EraseJournal>,
     /// Lists tools and how they are isolated.
@@ -75,6 +77,7 @@ impl AdminPorts {
             recorder: self.recorder.clone(),
             families: Arc::clone(&self.families),
             maintain: Arc::clone(&self.maintain),
+            spare: Arc::clone(&self.spare),
             runs: parts.runs,
             queue: parts.queue,
             models,

@@ -33,7 +33,7 @@ to_wire! {
     IncidentCause => IncidentCause: cause_to_wire,
         [RunNoProgress RunNotDriven TaskNoProgress TaskNotTaken ApproverUnreachable ApprovalExpiryMissed
          ApprovalNotContinued ArtifactDamaged ConnectorDown ProviderPaused WalTooLarge DiskLow ProjectionDiffers
-         EntryDamaged ScratchLeft WorkerSilent BrowserSilent];
+         EntryDamaged ScratchLeft WorkerSilent BrowserSilent SpareFiles];
     RemedyKind => RemedyKind: remedy_to_wire,
         [ResumeRun CancelRun RequeueTask WakeQueue ExpireApprovals RepairArtifact RestartConnector ReopenProvider
          TruncateWal FreeSpace RebuildProjections RevokeWorker RestartBrowser];

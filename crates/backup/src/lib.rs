@@ -38,7 +38,7 @@ pub use manifest::{
 };
 pub use plan::{BackupPlan, ConfigPlaces, CopyPace, KeyFiles};
 pub use restore::{RestorePlan, RestoreReport, restore};
-pub use retention::{automatic_name, remove_older, remove_unfinished};
+pub use retention::{automatic_backups, automatic_name, remove_older, remove_unfinished};
 pub use state_lock::StateLock;
 pub use state_order::leave_order;
 pub use text_report::{age_text, check_lines, created_lines, restored_lines};

@@ -36,20 +36,28 @@ fn is_id(part: &str) -> bool {
     !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
-/// Removes the oldest automatic backups beyond `keep`; returns their paths. The caller has checked the newest one.
+/// Returns the automatic backups in a folder, oldest first.
 ///
 /// # Errors
 /// [`BackupError::File`].
-pub fn remove_older(folder: &Path, keep: usize) -> Result<Vec<PathBuf>, BackupError> {
+pub fn automatic_backups(folder: &Path) -> Result<Vec<PathBuf>, BackupError> {
     let mut names: Vec<String> = names_in(folder)?
         .into_iter()
         .filter(|name| is_automatic(name) && folder.join(name).join(MANIFEST_FILE_NAME).is_file())
         .collect();
     names.sort();
-    let older = names.len().saturating_sub(keep.max(1));
+    Ok(names.into_iter().map(|name| folder.join(name)).collect())
+}
+
+/// Removes the oldest automatic backups beyond `keep`; returns their paths. The caller has checked the newest one.
+///
+/// # Errors
+/// [`BackupError::File`].
+pub fn remove_older(folder: &Path, keep: usize) -> Result<Vec<PathBuf>, BackupError> {
+    let mut older = automatic_backups(folder)?;
+    older.truncate(older.len().saturating_sub(keep.max(1)));
     let mut removed = Vec::new();
-    for name in names.into_iter().take(older) {
-        let path = folder.join(&name);
+    for path in older {
         // One that is removed in part has no name of a backup any more.
         let going = unfinished_path(&path);
         fs::rename(&path, &going).map_err(BackupError::on("removing", &path))?;

@@ -76,6 +76,7 @@ impl Harness {
             maintain: store.clone(),
             proofs: store.clone(),
             backups: Arc::new(palyra_ports::NoBackups),
+            spare: Arc::new(palyra_ports::NoSpareFiles),
             notify: Arc::new(palyra_ports::NoTargets),
             erasures: store,
             tools: Arc::new(BuiltinTools::new()),

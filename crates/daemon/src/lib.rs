@@ -17,6 +17,7 @@ mod egress;
 
 mod history;
 mod backups;
+mod spare_files;
 
 mod models;
 mod model_keys;

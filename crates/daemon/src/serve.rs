@@ -17,7 +17,7 @@ use palyra_api::{DaemonFacts, ModelChanges, ReloadHandle};
 use palyra_backup::ConfigPlaces;
 use palyra_journal::{Derived, JournalStore};
 use palyra_policy::ToolCallPolicySnapshot;
-use palyra_ports::{Clock, ComponentStore, FillCredential, SecretNames};
+use palyra_ports::{Clock, ComponentStore, FillCredential, SecretNames, SpareFiles};
 use palyra_runtime::{GatewayRuntimeConfigSnapshot, GatewayRuntimeState, ModelDirectory};
 use palyra_types::daemon_lock::DaemonLockRecord;
 use palyra_types::state_dir::{config_dir, state_dir};
@@ -38,10 +38,11 @@ use crate::refusal::{StartRefusal, chain};
 use crate::reload::{ConfigReloader, ReloadReceivers};
 use crate::replacement::{ReplacementConditions, StartedBy};
 use crate::service_notices::ServiceNotices;
+use crate::spare_files::{DISK_LOW_BYTES, StateSpareFiles};
 use crate::state_lock::StateLock;
 use crate::stop::{IdleWork, StopRequests, StopSignals};
 use crate::system::SystemClock;
-use crate::tool_setup::{ToolContext, ToolSetup};
+use crate::tool_setup::{SCRATCH_FOLDER, ToolContext, ToolSetup};
 use crate::vault::{OpenVault, VaultCredentials};
 use crate::{
     idle_memory, journal_watch, listeners, logging, models, prices, readiness, reload, secrets, stop,
@@ -377,6 +378,13 @@ async fn start_gateway(
     ReloadedParts { models, snapshots, policy, components, prices, config }: ReloadedParts,
     backed_up: ConfigPlaces,
 ) -> Result<(JournalStore, GatewayRuntimeState), StartRefusal> {
+    let spare: Arc<dyn SpareFiles> = Arc::new(StateSpareFiles {
+        state_dir: place.state_dir.to_owned(),
+        scratch: place.state_dir.join(SCRATCH_FOLDER),
+        components: Arc::clone(&tool_setup.components),
+        config: config.clone(),
+        low_bytes: DISK_LOW_BYTES,
+    });
     let deliveries = DeliveryAccess {
         config,
         environment: Arc::new(place.environment.clone()),
@@ -409,6 +417,7 @@ async fn start_gateway(
                 components: Arc::clone(&components),
                 secrets: Arc::clone(&vault) as _,
                 notify: Arc::clone(&notify) as _,
+                spare: Arc::clone(&spare),
                 config: backed_up.clone(),
             },
             place,

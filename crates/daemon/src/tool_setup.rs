@@ -18,7 +18,7 @@ use crate::host_sandbox::HostSandbox;
 use crate::system::SystemClock;
 
 /// The folder of the state directory in which programs without a `/tmp` of their own get one.
-const SCRATCH_FOLDER: &str = "scratch";
+pub(crate) const SCRATCH_FOLDER: &str = "scratch";
 /// The folder of the state directory to which things go that commands may not leave in a workspace.
 pub(crate) const ASIDE_FOLDER: &str = "kept-aside";
 /// The folder of the state directory in which components lie.

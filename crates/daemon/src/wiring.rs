@@ -13,7 +13,8 @@ use palyra_journal::{Derived, JournalStore, OpenError, OpenOptions, PayloadSeali
 use palyra_journal_core::families::principals;
 use palyra_journal_core::family::QueryFamilies;
 use palyra_ports::{
-    Clock, ComponentStore, DeliverMessages, Entropy, Recorder, RestoreFiles, SecretStore, ToolRuntime,
+    Clock, ComponentStore, DeliverMessages, Entropy, Recorder, RestoreFiles, SecretStore, SpareFiles,
+    ToolRuntime,
 };
 use palyra_runtime::{GatewayRuntimeConfigSnapshot, ModelDirectory, RuntimePorts};
 use palyra_types::PrincipalId;
@@ -69,6 +70,8 @@ pub(crate) struct PortAdapters {
     pub(crate) secrets: Arc<dyn SecretStore>,
     /// Sends notifications.
     pub(crate) notify: Arc<dyn DeliverMessages>,
+    /// Frees files that need not be kept on a full disk.
+    pub(crate) spare: Arc<dyn SpareFiles>,
     /// What a backup takes of the configuration.
     pub(crate) config: ConfigPlaces,
 }
@@ -77,7 +80,7 @@ pub(crate) struct PortAdapters {
 pub(crate) async fn ports(
     journal: &RecordedJournal,
     models: watch::Receiver<Arc<ModelDirectory>>,
-    PortAdapters { tools, restore, components, secrets, notify, config }: PortAdapters,
+    PortAdapters { tools, restore, components, secrets, notify, spare, config }: PortAdapters,
     JournalPlace { state_dir, environment, .. }: JournalPlace<'_>,
 ) -> RuntimePorts {
     let RecordedJournal { store: journal, recorder } = journal;
@@ -88,6 +91,7 @@ pub(crate) async fn ports(
     let backups = StateBackups::new(state_dir.to_owned(), config, Arc::clone(&store) as _);
     RuntimePorts {
         backups: Arc::new(backups),
+        spare,
         notify,
         recorder: recorder.clone(),
         tapes: Arc::clone(&store) as _,

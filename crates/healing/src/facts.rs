@@ -48,8 +48,8 @@ pub struct HealingFacts {
     pub tasks: DomainFacts<Vec<TaskFact>>,
     /// Pending approvals, and decided ones whose run is open.
     pub approvals: DomainFacts<Vec<ApprovalFact>>,
-    /// Damaged artifacts.
-    pub artifacts: DomainFacts<Vec<ArtifactFact>>,
+    /// Damaged artifacts, and files that need not be kept.
+    pub artifacts: DomainFacts<ArtifactsFact>,
     /// Connectors.
     pub channels: DomainFacts<Vec<ConnectorFact>>,
     /// Providers.
@@ -170,6 +170,24 @@ pub struct ArtifactFact {
     pub standing: ArtifactStanding,
 }
 
+/// Files that can be removed, and whether that is called for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct SpareFact {
+    /// Bytes that their removal frees.
+    pub bytes: u64,
+    /// Whether their file system is nearly full.
+    pub is_disk_low: bool,
+}
+
+/// Artifacts.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ArtifactsFact {
+    /// Those that are damaged.
+    pub damaged: Vec<ArtifactFact>,
+    /// What can be made again, and automatic backups that a newer one has superseded.
+    pub spare: SpareFact,
+}
+
 /// A connector of a channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ConnectorFact {
@@ -195,6 +213,8 @@ pub struct JournalFact {
     pub wal_bytes: u64,
     /// Whether there is room for endings only.
     pub is_disk_low: bool,
+    /// Bytes that could be freed beside the journal; zero where the disk is not low.
+    pub spare_bytes: u64,
     /// Whether a derived table differs from the log.
     pub projection_differs: bool,
     /// The first entry that does not verify.
@@ -204,8 +224,8 @@ pub struct JournalFact {
 /// What programs of tools left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SandboxFact {
-    /// Folders of programs that ended.
-    pub folders_left: u64,
+    /// Scratch space of programs that ended.
+    pub scratch: SpareFact,
 }
 
 /// A worker on another machine.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use palyra_types::incident::{IncidentCause, IncidentEvidence, IncidentSeverity, IncidentSubject};
 
-use crate::facts::ProgressMarker;
+use crate::facts::{ProgressMarker, SpareFact};
 use crate::incident_key::IncidentKey;
 use crate::remedies::severity_of;
 use crate::silence::SilenceBook;
@@ -44,7 +44,8 @@ impl DomainLook<'_> {
         }
     }
 
-    /// Finds a condition that has lasted for its window; a measurement that changes does not begin it again.
+    /// Finds a condition that has lasted for its window; a measurement that changes does not begin it again, but permits
+    /// another remedy.
     pub(crate) fn lasting(
         &mut self,
         cause: IncidentCause,
@@ -52,10 +53,10 @@ impl DomainLook<'_> {
         window: Duration,
         evidence: IncidentEvidence,
     ) {
-        let marker = ProgressMarker::default();
-        let silent = self.silences.note(cause, subject, marker);
+        let silent = self.silences.note(cause, subject, ProgressMarker::default());
         if silent >= window {
-            self.find(cause, subject, IncidentEvidence { silent, window, ..evidence }, marker);
+            let evidence = IncidentEvidence { silent, window, ..evidence };
+            self.find(cause, subject, evidence, measured(&evidence));
         }
     }
 
@@ -69,6 +70,15 @@ impl DomainLook<'_> {
         self.find(cause, subject, evidence, ProgressMarker::default());
     }
 
+    /// Finds files that need not be kept, once the disk has been low for a window.
+    pub(crate) fn spare(&mut self, cause: IncidentCause, spare: &SpareFact) {
+        if spare.is_disk_low && spare.bytes > 0 {
+            let evidence = IncidentEvidence { measured: spare.bytes, ..IncidentEvidence::default() };
+            let window = self.times.condition_window;
+            self.lasting(cause, IncidentSubject::default(), window, evidence);
+        }
+    }
+
     fn find(
         &mut self,
         cause: IncidentCause,
@@ -79,4 +89,9 @@ impl DomainLook<'_> {
         let finding = IncidentFinding { severity: severity_of(cause), evidence, marker };
         self.found.insert(IncidentKey { cause, subject }, finding);
     }
+}
+
+/// Returns a marker that moves with the measurement.
+fn measured(evidence: &IncidentEvidence) -> ProgressMarker {
+    ProgressMarker { received: evidence.measured, ..ProgressMarker::default() }
 }

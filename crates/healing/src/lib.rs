@@ -27,9 +27,9 @@ mod fixture;
 mod properties;
 
 pub use facts::{
-    ApprovalFact, ApprovalStanding, ArtifactFact, ArtifactStanding, BrowserFact, ConnectorFact, DomainFacts,
-    HealingFacts, JournalFact, ProgressMarker, ProviderFact, RunFact, RunStanding, SandboxFact, TaskFact,
-    TaskStanding, WorkerFact,
+    ApprovalFact, ApprovalStanding, ArtifactFact, ArtifactStanding, ArtifactsFact, BrowserFact,
+    ConnectorFact, DomainFacts, HealingFacts, JournalFact, ProgressMarker, ProviderFact, RunFact,
+    RunStanding, SandboxFact, SpareFact, TaskFact, TaskStanding, WorkerFact,
 };
 pub use finding::IncidentFinding;
 pub use incident_key::IncidentKey;

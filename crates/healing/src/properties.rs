@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use palyra_types::BootTime;
-use palyra_types::incident::{HealingDomain, RemedyKind, SelfHealingMode};
+use palyra_types::incident::{HealingDomain, IncidentCause, IncidentSubject, RemedyKind, SelfHealingMode};
 
 use crate::facts::{
     ApprovalFact, ApprovalStanding, DomainFacts, HealingFacts, JournalFact, ProgressMarker, ProviderFact,
-    RunFact, RunStanding, SandboxFact, TaskFact, TaskStanding,
+    RunFact, RunStanding, SandboxFact, SpareFact, TaskFact, TaskStanding,
 };
 use crate::fixture::{Caller, entries, of_runs, seconds, subject};
 use crate::incident_key::IncidentKey;
@@ -78,7 +78,9 @@ impl World {
                 projection_differs: random.chance(5),
                 ..JournalFact::default()
             }),
-            sandbox: DomainFacts::Read(SandboxFact { folders_left: random.below(4) }),
+            sandbox: DomainFacts::Read(SandboxFact {
+                scratch: SpareFact { bytes: random.below(4), is_disk_low: !random.chance(8) },
+            }),
             ..HealingFacts::default()
         }
     }
@@ -152,15 +154,22 @@ fn no_remedy_is_performed_twice_in_a_row_without_progress() {
 fn marker_of(facts: &HealingFacts, key: &IncidentKey) -> ProgressMarker {
     let of_runs = facts.runs.read().into_iter().flatten().map(|run| (run.subject, run.marker));
     let of_tasks = facts.tasks.read().into_iter().flatten().map(|task| (task.subject, task.marker));
+    let measured = |received| ProgressMarker { received, ..ProgressMarker::default() };
+    let of_sandbox = facts.sandbox.read().map(|sandbox| measured(sandbox.scratch.bytes));
+    let of_journal = match key.cause {
+        IncidentCause::WalTooLarge => facts.journal.read().map(|journal| measured(journal.wal_bytes)),
+        _ => None,
+    };
+    let whole = |marker: Option<ProgressMarker>| marker.map(|marker| (IncidentSubject::default(), marker));
     let watched: BTreeMap<_, _> = match key.cause.domain() {
         HealingDomain::Runs => of_runs.collect(),
         HealingDomain::Tasks => of_tasks.collect(),
+        HealingDomain::Journal => whole(of_journal).into_iter().collect(),
+        HealingDomain::Sandbox => whole(of_sandbox).into_iter().collect(),
         HealingDomain::Approvals
         | HealingDomain::Artifacts
         | HealingDomain::Channels
         | HealingDomain::Providers
-        | HealingDomain::Journal
-        | HealingDomain::Sandbox
         | HealingDomain::Workers
         | HealingDomain::Browser => BTreeMap::new(),
     };

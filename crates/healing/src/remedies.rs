@@ -22,7 +22,7 @@ pub fn remedies_of(cause: IncidentCause) -> &'static [RemedyKind] {
         IncidentCause::WalTooLarge => &[RemedyKind::TruncateWal],
         IncidentCause::DiskLow => &[RemedyKind::FreeSpace, RemedyKind::TruncateWal],
         IncidentCause::ProjectionDiffers => &[RemedyKind::RebuildProjections],
-        IncidentCause::ScratchLeft => &[RemedyKind::FreeSpace],
+        IncidentCause::ScratchLeft | IncidentCause::SpareFiles => &[RemedyKind::FreeSpace],
         IncidentCause::WorkerSilent => &[RemedyKind::RevokeWorker],
         IncidentCause::BrowserSilent => &[RemedyKind::RestartBrowser],
         // Whether a person can be reached is theirs to change; damaged entries are never touched.
@@ -46,6 +46,7 @@ pub fn severity_of(cause: IncidentCause) -> IncidentSeverity {
         | IncidentCause::ApprovalExpiryMissed
         | IncidentCause::ApprovalNotContinued
         | IncidentCause::ArtifactDamaged
+        | IncidentCause::SpareFiles
         | IncidentCause::ConnectorDown
         | IncidentCause::ProviderPaused
         | IncidentCause::WorkerSilent

@@ -57,6 +57,11 @@ impl SilenceBook {
         self.seen.is_empty()
     }
 
+    /// Returns what could be stuck.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &IncidentKey> {
+        self.seen.keys()
+    }
+
     /// Ends a look: what it did not see is forgotten, unless its domain could not be read.
     pub(crate) fn end_look(&mut self, was_read: impl Fn(IncidentCause) -> bool) {
         let look = self.look;

@@ -30,6 +30,8 @@ pub struct SelfHealingState {
     open: BTreeMap<IncidentKey, OpenIncident>,
     /// When remedies of a domain began within the latest hour.
     spent: BTreeMap<HealingDomain, Vec<BootTime>>,
+    /// Looks since the latest one that changed an incident.
+    quiet_looks: u32,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -73,6 +75,7 @@ impl SelfHealingState {
             read: BTreeSet::new(),
             open: BTreeMap::new(),
             spent: BTreeMap::new(),
+            quiet_looks: 0,
         }
     }
 
@@ -94,6 +97,7 @@ impl SelfHealingState {
     /// Takes in a look.
     pub fn observe(&mut self, facts: &HealingFacts, now: BootTime) {
         self.found.clear();
+        self.quiet_looks = self.quiet_looks.saturating_add(1);
         self.silences.begin_look(now, self.times.look_step_max);
         let mut look =
             DomainLook { times: &self.times, silences: &mut self.silences, found: &mut self.found };
@@ -186,12 +190,14 @@ impl SelfHealingState {
 
     /// Takes in that an incident was recorded as open.
     pub fn opened(&mut self, key: IncidentKey, incident: IncidentId, now: BootTime) {
+        self.quiet_looks = 0;
         let new = OpenIncident { incident, remedies: 0, last: None, not_before: now, check_at: None };
         self.open.entry(key).or_insert(new);
     }
 
     /// Takes in that a remedy was recorded as begun.
     pub fn remedy_started(&mut self, key: &IncidentKey, remedy: RemedyKind, now: BootTime) {
+        self.quiet_looks = 0;
         let marker = self.found.get(key).map(|finding| finding.marker);
         let Some(open) = self.open.get_mut(key) else { return };
         open.remedies = open.remedies.saturating_add(1);
@@ -203,6 +209,7 @@ impl SelfHealingState {
 
     /// Takes in that a remedy was recorded as ended.
     pub fn remedy_ended(&mut self, key: &IncidentKey) {
+        self.quiet_looks = 0;
         if let Some(open) = self.open.get_mut(key) {
             open.check_at = None;
         }
@@ -210,6 +217,7 @@ impl SelfHealingState {
 
     /// Takes in that an incident was recorded as over.
     pub fn resolved(&mut self, key: &IncidentKey) {
+        self.quiet_looks = 0;
         self.open.remove(key);
     }
 
@@ -219,10 +227,37 @@ impl SelfHealingState {
         !self.open.is_empty()
     }
 
-    /// Returns whether another look is needed by itself: an incident is open, or something that could become one is seen.
+    /// Returns the time after which another look is needed by itself; `None` where a signal comes before anything can be
+    /// found.
+    ///
+    /// Something that could become an incident needs the next look soon, a remedy at the time of its check, and one that
+    /// waits at its due time. Otherwise an open incident is looked at after a pause that grows while nothing changes.
     #[must_use]
-    pub fn needs_looks(&self) -> bool {
-        !self.open.is_empty() || !self.silences.is_empty()
+    pub fn next_look(&self, modes: &HealingModes, now: BootTime) -> Option<Duration> {
+        if self.silences.keys().any(|key| !self.found.contains_key(key)) {
+            return Some(self.times.look_span);
+        }
+        if self.open.is_empty() && self.silences.is_empty() {
+            return None;
+        }
+        let planned = self.plan(modes, now).remedies;
+        let waiting =
+            planned.into_iter().filter(|remedy| modes.of(remedy.key.cause.domain()) == SelfHealingMode::Auto);
+        let due = waiting.map(|remedy| match remedy.due {
+            RemedyDue::Now => now,
+            RemedyDue::After(at) => at,
+            RemedyDue::RateLimited => self.free_at(remedy.key.cause.domain(), now),
+        });
+        let checks = self.open.values().filter_map(|open| open.check_at);
+        let quiet = self.times.look_span_after(self.quiet_looks);
+        let next = checks.chain(due).min().map(|at| at.since(now));
+        Some(next.map_or(quiet, |next| next.min(quiet).max(self.times.look_span)))
+    }
+
+    /// Returns when a domain that had all remedies of an hour may have another one.
+    fn free_at(&self, domain: HealingDomain, now: BootTime) -> BootTime {
+        let first = self.spent.get(&domain).and_then(|begun| begun.iter().min());
+        first.map_or(now, |first| first.after(HOUR))
     }
 }
 

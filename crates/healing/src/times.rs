@@ -21,6 +21,9 @@ pub struct HealingTimes {
     pub look_step_max: Duration,
     /// The time between two looks while something could be stuck.
     pub look_span: Duration,
+    /// The longest time between two looks while an incident is open and nothing can be done about it; it is approached by
+    /// doubling from `look_span`.
+    pub look_span_max: Duration,
     /// How long a remedy has until its postcondition is checked.
     pub settle_span: Duration,
     /// The pause after a remedy; it doubles with each further one of the same incident.
@@ -40,6 +43,7 @@ impl Default for HealingTimes {
             deadline_margin: Duration::from_secs(10),
             look_step_max: Duration::from_secs(90),
             look_span: Duration::from_secs(60),
+            look_span_max: Duration::from_secs(600),
             settle_span: Duration::from_secs(50),
             pause_min: Duration::from_secs(60),
             pause_max: Duration::from_secs(60 * 60),
@@ -60,6 +64,7 @@ impl HealingTimes {
             deadline_margin: Duration::ZERO,
             look_step_max: window,
             look_span: window / 4,
+            look_span_max: window,
             settle_span: window,
             pause_min: window / 4,
             pause_max: window,
@@ -77,9 +82,18 @@ impl HealingTimes {
     /// Returns the pause after so many remedies of one incident.
     #[must_use]
     pub fn pause_after(&self, remedies: u32) -> Duration {
-        let doubled = 1_u32.checked_shl(remedies.saturating_sub(1)).unwrap_or(u32::MAX);
-        self.pause_min.saturating_mul(doubled).min(self.pause_max)
+        doubled(self.pause_min, remedies.saturating_sub(1), self.pause_max)
     }
+
+    /// Returns the time until the next look after so many looks at which nothing changed.
+    #[must_use]
+    pub fn look_span_after(&self, quiet_looks: u32) -> Duration {
+        doubled(self.look_span, quiet_looks, self.look_span_max)
+    }
+}
+
+fn doubled(span: Duration, times: u32, most: Duration) -> Duration {
+    span.saturating_mul(1_u32.checked_shl(times).unwrap_or(u32::MAX)).min(most)
 }
 
 #[cfg(test)]
@@ -103,5 +117,12 @@ mod tests {
             [0, 1, 2, 3, 6, 7, 40, u32::MAX].map(pause),
             [60, 60, 120, 240, 1_920, 3_600, 3_600, 3_600]
         );
+    }
+
+    #[test]
+    fn looks_at_which_nothing_changes_are_farther_and_farther_apart() {
+        let times = HealingTimes::default();
+        let span = |quiet| times.look_span_after(quiet).as_secs();
+        assert_eq!([0, 1, 2, 3, 4, 40, u32::MAX].map(span), [60, 120, 240, 480, 600, 600, 600]);
     }
 }

@@ -39,6 +39,7 @@ pub mod hear_output;
 pub mod component_store;
 pub mod project_files;
 pub mod skill_folders;
+mod spare_files;
 pub mod workspace_root;
 pub mod workspaces;
 
@@ -109,6 +110,7 @@ pub use secret_store::{
     SecretName, SecretNames, SecretReader, SecretRecord, SecretStore, SecretStoreError, SentAs, VaultStatus,
 };
 pub use skill_folders::{SkillFile, SkillFileMode, SkillFolderError, SkillFolders};
+pub use spare_files::{NoSpareFiles, SpareFiles, SpareFilesError, SpareKind, SpareSpace};
 pub use tool_runtime::{
     CancelFlag, ComparedFile, EffectKey, ExecuteToolError, PreparedCall, RestoreFiles, RestoreOrder,
     Supervision, ToolRuntime,

@@ -8,7 +8,7 @@ use palyra_journal_core::family::{QueryFamilies, ReadFamilies};
 use palyra_ports::{
     Clock, ComponentStore, DeliverMessages, Entropy, EraseJournal, KeptFiles, MaintainJournal, MakeBackups,
     ProjectFiles, ProveJournal, ReadError, ReadTape, Recorder, Redactor, RestoreFiles, SearchMemories,
-    SecretStore, SkillFolders, ToolRuntime, Workspaces,
+    SecretStore, SkillFolders, SpareFiles, ToolRuntime, Workspaces,
 };
 use palyra_types::run::RunRecord;
 use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
@@ -32,6 +32,8 @@ pub struct RuntimePorts {
     pub proofs: Arc<dyn ProveJournal>,
     /// Makes backups.
     pub backups: Arc<dyn MakeBackups>,
+    /// Frees files that need not be kept on a full disk.
+    pub spare: Arc<dyn SpareFiles>,
     /// Sends messages to the operator's targets.
     pub notify: Arc<dyn DeliverMessages>,
     /// Erases content.
@@ -89,6 +91,7 @@ impl RuntimePorts {
             tapes: Arc::clone(&self.tapes),
             families: Arc::clone(&self.families),
             maintain: Arc::clone(&self.maintain),
+            spare: Arc::clone(&self.spare),
             erasures: Arc::clone(&self.erasures),
             tools: Arc::clone(&self.tools),
             kept: Arc::clone(&self.kept),

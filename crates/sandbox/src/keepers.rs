@@ -16,6 +16,7 @@ use std::time::Duration;
 use palyra_ports::SandboxError;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair, sockopt};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use tokio::process::{Child, Command};
 use tokio::task::AbortHandle;
 
@@ -166,6 +167,12 @@ impl KeeperProcess {
             poll(&mut [PollFd::new(&self.control, PollFlags::IN)], Some(&now)).is_ok_and(|ready| ready == 0);
         // A process that it began keeps its socket open for a moment after it was killed.
         silent && matches!(self.process.try_wait(), Ok(None))
+    }
+
+    /// Returns a descriptor of its process; `None` where that is gone.
+    pub(crate) fn descriptor(&self) -> Option<OwnedFd> {
+        let pid = self.process.id().and_then(|pid| i32::try_from(pid).ok()).and_then(Pid::from_raw)?;
+        pidfd_open(pid, PidfdFlags::empty()).ok()
     }
 
     /// Lets it end, waits for that, and takes away its group.

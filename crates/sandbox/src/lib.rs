@@ -50,3 +50,4 @@ pub use hidden_commands::{KEEP, PROBE};
 pub use program_pages::release_program_pages;
 pub use sandbox::Sandbox;
 pub use scheduler_tick::notify;
+pub use scratch::LeftScratch;

@@ -11,6 +11,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use palyra_ports::{ConfinedProcess, ProgramEnd, SandboxError};
 use rustix::net::{RecvFlags, SendFlags};
+use rustix::process::{Signal, pidfd_send_signal};
 use tokio::io::unix::AsyncFd;
 use tokio::sync::{oneshot, watch};
 
@@ -27,6 +28,8 @@ const TOLD_BYTES_MAX: usize = 4096;
 /// A program that runs.
 pub(crate) struct Process {
     control: Arc<AsyncFd<OwnedFd>>,
+    /// The process that supervises it.
+    keeper: Option<OwnedFd>,
     output: Option<(OwnedFd, OwnedFd)>,
     listener: Option<OwnedFd>,
     runs_as_root: Option<i32>,
@@ -47,6 +50,7 @@ impl Process {
         let (end, ended) = watch::channel(None);
         let mut process = Self {
             control: Arc::clone(&control),
+            keeper: keeper.descriptor(),
             output: Some(output),
             listener: None,
             runs_as_root: None,
@@ -103,6 +107,10 @@ impl ConfinedProcess for Process {
     fn stop(&mut self) {
         // A keeper that is gone has nothing left to stop.
         let _ = rustix::net::send(self.control.get_ref(), STOP, SendFlags::NOSIGNAL | SendFlags::DONTWAIT);
+        if let Some(keeper) = &self.keeper {
+            // One that was stopped with SIGSTOP would not read it.
+            let _ = pidfd_send_signal(keeper, Signal::CONT);
+        }
     }
 }
 

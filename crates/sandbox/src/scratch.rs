@@ -10,8 +10,8 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
 use rustix::fs::{
-    AtFlags, CWD, Dir, DirEntry, FileType, Mode, OFlags, RenameFlags, chmodat, openat, renameat_with, statat,
-    unlinkat,
+    AtFlags, CWD, Dir, DirEntry, FileType, Mode, OFlags, RenameFlags, ResolveFlags, chmodat, openat, openat2,
+    renameat_with, statat, unlinkat,
 };
 use rustix::io::Errno;
 
@@ -57,8 +57,32 @@ impl Drop for ScratchFolder {
 
 /// Removes what earlier daemons left in `place`.
 pub(crate) fn clear(place: &Path) {
-    for left in LockedDir::abandoned(place, BEGINNING).unwrap_or_default() {
-        remove(&left);
+    LeftScratch::all_in(place).into_iter().for_each(LeftScratch::remove);
+}
+
+/// Scratch space whose program has ended. While it lives, no other process takes it over.
+#[derive(Debug)]
+pub struct LeftScratch(LockedDir);
+
+impl LeftScratch {
+    /// Returns what is left in `place`; none where that is a link.
+    #[must_use]
+    pub fn all_in(place: &Path) -> Vec<Self> {
+        if !fs::symlink_metadata(place).is_ok_and(|found| found.is_dir()) {
+            return Vec::new();
+        }
+        LockedDir::abandoned(place, BEGINNING).unwrap_or_default().into_iter().map(Self).collect()
+    }
+
+    /// Returns its folder.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.0.path
+    }
+
+    /// Removes it, as far as that can be done: no link is followed, and nothing is removed beyond a mount. Blocks.
+    pub fn remove(self) {
+        remove(&self.0);
     }
 }
 
@@ -97,6 +121,9 @@ fn remove_all(path: &Path) -> io::Result<()> {
 
 /// Empties a folder of `top` by moving its folders beside it, and removes it; may leave it when it had very many.
 fn remove_or_flatten(top: &OwnedFd, name: &CStr, moved: &mut u64) -> io::Result<()> {
+    if is_mount(top, name)? {
+        return Err(io::ErrorKind::CrossesDevices.into());
+    }
     chmodat(top, name, Mode::RWXU, AtFlags::empty())?;
     let folder = open_folder(top, name)?;
     for entry in Dir::read_from(&folder)?.filter(is_named) {
@@ -121,6 +148,16 @@ fn remove_or_flatten(top: &OwnedFd, name: &CStr, moved: &mut u64) -> io::Result<
         // A list that is read while names leave it may miss some: the next round finds them.
         Err(Errno::NOTEMPTY) => Ok(()),
         done => Ok(done?),
+    }
+}
+
+/// Returns whether a folder is one that is mounted there: its files are elsewhere, too.
+fn is_mount(of: &OwnedFd, name: &CStr) -> io::Result<bool> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    match openat2(of, name, flags, Mode::empty(), ResolveFlags::NO_XDEV | ResolveFlags::NO_SYMLINKS) {
+        Ok(_) => Ok(false),
+        Err(Errno::XDEV) => Ok(true),
+        Err(error) => Err(error.into()),
     }
 }
 
@@ -162,6 +199,59 @@ mod tests {
         let path = used.path().to_owned();
         used.remove();
         assert!(!path.exists());
+    }
+
+    #[test]
+    fn what_is_planted_there_leads_to_nothing_that_is_removed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (place, outside) = (folder.path().join("scratch"), folder.path().join("journal"));
+        let left = place.join("program-1-2");
+        fs::create_dir_all(left.join("deep")).expect("one that was left");
+        fs::create_dir(&outside).expect("a folder");
+        fs::write(outside.join("journal.db"), "kept").expect("a file");
+        for link in [left.join("link"), left.join("deep/link"), place.join("program-3-4")] {
+            std::os::unix::fs::symlink(&outside, link).expect("a link");
+        }
+        std::os::unix::fs::symlink(outside.join("journal.db"), left.join("file")).expect("a link");
+        fs::hard_link(outside.join("journal.db"), left.join("second-name")).expect("a second name");
+        clear(&place);
+        assert!(!left.exists());
+        assert_eq!(fs::read_to_string(outside.join("journal.db")).expect("it is there"), "kept");
+        // A link in the place of the whole.
+        fs::rename(&place, folder.path().join("before")).expect("it is moved");
+        fs::rename(&outside, folder.path().join("program-5-6")).expect("a name as scratch space has");
+        std::os::unix::fs::symlink(folder.path(), &place).expect("a link");
+        clear(&place);
+        assert!(folder.path().join("program-5-6/journal.db").exists());
+    }
+
+    /// The process has mounts of its own from here on; so it needs root, or may make namespaces.
+    #[test]
+    fn what_is_mounted_there_stays() {
+        use rustix::mount::{MountPropagationFlags, mount_bind, mount_change};
+        use rustix::thread::{UnshareFlags, unshare_unsafe};
+
+        let folder = tempfile::tempdir().expect("a folder");
+        let (place, outside) = (folder.path().join("scratch"), folder.path().join("journal"));
+        let mounted = place.join("program-1-2/mounted");
+        fs::create_dir_all(&mounted).expect("one that was left");
+        fs::create_dir(&outside).expect("a folder");
+        fs::write(outside.join("journal.db"), "kept").expect("a file");
+        let cleared = std::thread::spawn(move || {
+            // SAFETY: the thread shares no table of mounts afterwards, and ends soon.
+            if unsafe { unshare_unsafe(UnshareFlags::NEWNS) }.is_err() {
+                return false;
+            }
+            mount_change("/", MountPropagationFlags::REC | MountPropagationFlags::PRIVATE)
+                .expect("private mounts");
+            mount_bind(&outside, &mounted).expect("a mount");
+            clear(&place);
+            assert!(mounted.join("journal.db").exists(), "it was removed through the mount");
+            true
+        });
+        if cleared.join().expect("it was tried") {
+            assert!(folder.path().join("journal/journal.db").exists());
+        }
     }
 
     /// Makes folders in each other, from `at` on.

@@ -129,6 +129,7 @@ fn ports(
         maintain: Arc::new(journal.memory().clone()),
         proofs: Arc::new(journal.memory().clone()),
         backups: Arc::new(palyra_ports::NoBackups),
+        spare: Arc::new(palyra_ports::NoSpareFiles),
         notify: Arc::new(palyra_ports::NoTargets),
         erasures: Arc::new(journal.clone()),
         tools: Arc::new(SimTools::new(Arc::clone(world))),

@@ -120,17 +120,19 @@ pub enum IncidentCause {
     ProjectionDiffers,
     /// An entry does not verify.
     EntryDamaged,
-    /// Files of programs that ended are left.
+    /// Scratch space of programs that ended is left while the disk is low.
     ScratchLeft,
     /// A worker shows no sign of life.
     WorkerSilent,
     /// A browser does not answer.
     BrowserSilent,
+    /// Files that can be made again, or old automatic backups, are kept while the disk is low.
+    SpareFiles,
 }
 
 impl IncidentCause {
     /// Every cause with its word.
-    pub const ALL: [(Self, &'static str); 17] = [
+    pub const ALL: [(Self, &'static str); 18] = [
         (Self::RunNoProgress, "run_no_progress"),
         (Self::RunNotDriven, "run_not_driven"),
         (Self::TaskNoProgress, "task_no_progress"),
@@ -148,6 +150,7 @@ impl IncidentCause {
         (Self::ScratchLeft, "scratch_left"),
         (Self::WorkerSilent, "worker_silent"),
         (Self::BrowserSilent, "browser_silent"),
+        (Self::SpareFiles, "spare_files"),
     ];
 
     /// Returns the domain that it belongs to.
@@ -159,7 +162,7 @@ impl IncidentCause {
             Self::ApproverUnreachable | Self::ApprovalExpiryMissed | Self::ApprovalNotContinued => {
                 HealingDomain::Approvals
             }
-            Self::ArtifactDamaged => HealingDomain::Artifacts,
+            Self::ArtifactDamaged | Self::SpareFiles => HealingDomain::Artifacts,
             Self::ConnectorDown => HealingDomain::Channels,
             Self::ProviderPaused => HealingDomain::Providers,
             Self::WalTooLarge | Self::DiskLow | Self::ProjectionDiffers | Self::EntryDamaged => {

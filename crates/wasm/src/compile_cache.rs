@@ -151,6 +151,34 @@ impl CompileCache {
         }
     }
 
+    /// Returns the files of native code with their sizes, but for those of components that are worked on.
+    fn idle_native(&self, held: &BTreeMap<[u8; 32], usize>) -> Vec<(PathBuf, u64)> {
+        let kept: Vec<String> = held.keys().map(hex).collect();
+        let folders = std::fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        let folders = folders.filter(|folder| {
+            let name = folder.file_name().into_string().unwrap_or_default();
+            let is_folder = folder.file_type().is_ok_and(|kind| kind.is_dir());
+            is_folder && name.len() == 2 * DIGEST_BYTES && !kept.contains(&name)
+        });
+        folders.flat_map(|folder| native::files(&folder.path())).collect()
+    }
+
+    /// Returns the bytes of native code that [`Self::free_native`] removes.
+    pub(crate) fn native_bytes(&self) -> u64 {
+        let held = self.lock_sizes().clone();
+        self.idle_native(&held).iter().map(|(_, bytes)| bytes).sum()
+    }
+
+    /// Removes native code, which is made again when it is needed, but for that of components that are worked on; returns its
+    /// bytes.
+    pub(crate) fn free_native(&self) -> u64 {
+        // Work begins on none of them meanwhile.
+        let held = self.lock_sizes();
+        let removed =
+            self.idle_native(&held).into_iter().filter(|(path, _)| std::fs::remove_file(path).is_ok());
+        removed.map(|(_, bytes)| bytes).sum()
+    }
+
     /// Makes a component ready that was kept: compiles it where that was not done before.
     pub(crate) async fn ready(
         self: &Arc<Self>,

@@ -121,6 +121,19 @@ impl ComponentTools {
     pub fn tools(&self) -> ToolSet {
         self.tools.clone()
     }
+
+    /// Returns the bytes of native code that [`Self::free_compiled`] removes. Blocks.
+    #[must_use]
+    pub fn compiled_bytes(&self) -> u64 {
+        self.inner.cache.native_bytes()
+    }
+
+    /// Removes native code of components that are not worked on; it is made again when they are called after the next start.
+    /// Returns its bytes. Blocks.
+    #[must_use]
+    pub fn free_compiled(&self) -> u64 {
+        self.inner.cache.free_native()
+    }
 }
 
 impl ComponentsInner {

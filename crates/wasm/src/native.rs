@@ -8,7 +8,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
@@ -79,6 +79,17 @@ pub(crate) fn put(folder: &Path, name: &str) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Returns the files of native code in a folder with their sizes; a link is none.
+pub(crate) fn files(folder: &Path) -> Vec<(PathBuf, u64)> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let files = entries.filter_map(|file| {
+        let name = file.file_name().into_string().ok()?;
+        let found = file.metadata().ok().filter(std::fs::Metadata::is_file)?;
+        (name.starts_with(NAME_BEGINS) || name == UNFINISHED).then(|| (file.path(), found.len()))
+    });
+    files.collect()
 }
 
 /// Native code that was read, behind what stands before it.

@@ -2,9 +2,10 @@
 
 use futures::future::BoxFuture;
 use palyra_background::TickFailure;
-use palyra_healing::{IncidentKey, IncidentSubject, RemedyKind};
+use palyra_healing::{HealingDomain, IncidentCause, IncidentKey, IncidentSubject, RemedyKind};
 use palyra_journal_core::families::{approvals, runs};
 use palyra_journal_core::family::QueryFamilies;
+use palyra_ports::SpareKind;
 use palyra_types::session::SessionRef;
 use palyra_types::{ApprovalId, QueuedTaskId, RunId};
 
@@ -51,18 +52,30 @@ pub(super) async fn perform(
             let rebuilt = ports.maintain.rebuild(std::sync::Arc::new(|_, _| {})).await;
             rebuilt.map(drop).map_err(TickFailure::new)
         }
-        RemedyKind::FreeSpace
-        | RemedyKind::RepairArtifact
+        RemedyKind::FreeSpace => free_space(ports, key.cause).await,
+        RemedyKind::RepairArtifact
         | RemedyKind::RestartConnector
         | RemedyKind::RevokeWorker
         | RemedyKind::RestartBrowser => Err(TickFailure::new("this version has no executor for the remedy")),
     }
 }
 
+/// Frees what belongs to the cause; a low disk is a reason to free everything that may go.
+async fn free_space(ports: &HealingPorts, cause: IncidentCause) -> Result<(), TickFailure> {
+    let kinds: &'static [SpareKind] = match cause.domain() {
+        HealingDomain::Sandbox => &[SpareKind::Scratch],
+        HealingDomain::Artifacts => &[SpareKind::CompiledComponents, SpareKind::OlderBackups],
+        _ => SpareKind::ALL,
+    };
+    let freed = ports.spare.free(kinds).await.map_err(TickFailure::new)?;
+    tracing::info!(bytes = freed, cause = cause.as_str(), "space was freed");
+    if freed == 0 { Err(TickFailure::new("there is nothing that may be freed")) } else { Ok(()) }
+}
+
 /// Returns the run of an incident: its subject, or the run of the approval that is its subject.
 async fn run_of(ports: &HealingPorts, key: &IncidentKey) -> Result<Option<(SessionRef, RunId)>, TickFailure> {
     let subject = key.subject;
-    let is_of_approval = key.cause.domain() == palyra_healing::HealingDomain::Approvals;
+    let is_of_approval = key.cause.domain() == HealingDomain::Approvals;
     let found = ports.families.query(move |rows, log| {
         if !is_of_approval {
             return runs::record(rows, RunId::from_bytes(subject.0));

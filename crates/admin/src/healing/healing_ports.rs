@@ -8,7 +8,7 @@ use palyra_background::queue::BackgroundQueue;
 use palyra_healing::{HealingModes, HealingTimes};
 use palyra_journal_core::family::ReadFamilies;
 use palyra_ports::model_directory::ModelDirectory;
-use palyra_ports::{Clock, Entropy, MaintainJournal, Recorder};
+use palyra_ports::{Clock, Entropy, MaintainJournal, Recorder, SpareFiles};
 use palyra_types::RunId;
 use palyra_types::session::SessionRef;
 use tokio::sync::watch;
@@ -51,6 +51,8 @@ pub struct HealingPorts {
     pub families: Arc<dyn ReadFamilies>,
     /// Looks after the journal.
     pub maintain: Arc<dyn MaintainJournal>,
+    /// Frees files that need not be kept on a full disk.
+    pub spare: Arc<dyn SpareFiles>,
     /// Runs.
     pub runs: Arc<dyn HealRuns>,
     /// The background queue.

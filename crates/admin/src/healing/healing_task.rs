@@ -72,7 +72,7 @@ impl HealingTask {
             self.restore(now).await?;
         }
         let modes = self.modes().await?;
-        let LookResult { facts, next_task_due } = self.watchers.look().await;
+        let LookResult { facts, next_task_due, is_disk_low } = self.watchers.look().await;
         self.last_look = Some(now);
         self.looks = self.looks.saturating_add(1);
         self.state.observe(&facts, now);
@@ -80,24 +80,29 @@ impl HealingTask {
         self.record_plan(&plan, now).await?;
         self.board.show(&facts, &modes, self.state.plan(&modes, now).remedies);
         self.perform_due(&modes, now).await?;
-        let is_off = modes.are_off() && !self.state.has_open();
-        Ok(if is_off { NextTick::OnSignal } else { self.next_tick(next_task_due) })
+        let board = self.ports.runs.board();
+        if self.state.has_open() {
+            board.report_ends()
+        } else {
+            board.ignore_ends()
+        }
+        if modes.are_off() && !self.state.has_open() {
+            return Ok(NextTick::OnSignal);
+        }
+        let task = next_task_due.map(|due| due.saturating_add(self.ports.times.task_window));
+        let disk = is_disk_low.then_some(self.ports.times.look_span_max);
+        let spans = [self.state.next_look(&modes, now), self.check_look(), task, disk];
+        Ok(spans.into_iter().flatten().min().map_or(NextTick::OnSignal, NextTick::After))
     }
 
-    /// Returns whether the check that goes on after a start may still find something: it gives no signal.
-    fn awaits_check(&self) -> bool {
+    /// Returns the time until the next look while the check that goes on after a start may still find something: it gives no
+    /// signal, and takes the longer, the longer the log is.
+    fn check_look(&self) -> Option<Duration> {
         let status = self.ports.maintain.status();
         let is_stored = status.database_bytes > 0;
-        is_stored && status.integrity == Integrity::NotChecked && self.looks <= UNCHECKED_LOOKS_MAX
-    }
-
-    /// Looks again while something could be stuck; where a task waits for its time, once it could be.
-    fn next_tick(&self, next_task_due: Option<Duration>) -> NextTick {
-        let times = self.ports.times;
-        if self.state.needs_looks() || self.awaits_check() {
-            return NextTick::After(times.look_span);
-        }
-        next_task_due.map_or(NextTick::OnSignal, |due| NextTick::After(due.saturating_add(times.task_window)))
+        let is_awaited =
+            is_stored && status.integrity == Integrity::NotChecked && self.looks <= UNCHECKED_LOOKS_MAX;
+        is_awaited.then(|| self.ports.times.look_span_after(self.looks.saturating_sub(1)))
     }
 
     async fn modes(&self) -> Result<HealingModes, TickFailure> {
@@ -247,3 +252,6 @@ impl BackgroundTask for HealingTask {
         .boxed()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,6 @@
 //! How far each run is that an actor works on, beside its tape: for self-healing, which only reads it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -11,6 +11,8 @@ use tokio::sync::Notify;
 
 /// How long a model may be silent: a provider ends a request itself after that time.
 const MODEL_SILENCE_MAX: Duration = Duration::from_secs(300);
+/// Runs without an actor that are listed until the next look.
+const LEFT_RUNS_MAX: usize = 1_024;
 
 /// What is known of a run that an actor works on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -28,6 +30,16 @@ pub struct RunBoard {
     /// Pieces that models sent to all runs. A request may wait for its turn at a provider while others are answered.
     received: Arc<AtomicU64>,
     begun: Arc<Notify>,
+    left: Arc<Mutex<LeftRuns>>,
+    reports_ends: Arc<AtomicBool>,
+}
+
+/// Runs that were to move when the last actor left them.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct LeftRuns {
+    pub(super) runs: BTreeSet<RunId>,
+    /// More of them than are listed were left.
+    pub(super) are_more: bool,
 }
 
 /// What is known of one run.
@@ -75,6 +87,36 @@ impl RunBoard {
         Some(RunActivity { received, effect_deadline: (!deadline.is_zero()).then_some(deadline) })
     }
 
+    /// Returns the runs that move, as far as the actors that work on them have shown.
+    pub(super) fn moving(&self) -> Vec<RunId> {
+        let is_moving = |mark: &RunMark| mark.is_moving.load(Ordering::Relaxed);
+        self.marks().iter().filter(|(_, mark)| is_moving(mark)).map(|(run, _)| *run).collect()
+    }
+
+    /// Returns the runs that were left since the last time.
+    pub(super) fn take_left(&self) -> LeftRuns {
+        std::mem::take(&mut *self.left.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Gives the signal also when an actor leaves its run.
+    pub(super) fn report_ends(&self) {
+        self.reports_ends.store(true, Ordering::Relaxed);
+    }
+
+    /// Gives no signal any more when an actor leaves a run that does not move.
+    pub(super) fn ignore_ends(&self) {
+        self.reports_ends.store(false, Ordering::Relaxed);
+    }
+
+    fn leave(&self, run: RunId) {
+        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        if left.runs.len() < LEFT_RUNS_MAX {
+            left.runs.insert(run);
+        } else {
+            left.are_more = true;
+        }
+    }
+
     fn marks(&self) -> MutexGuard<'_, BTreeMap<RunId, Arc<RunMark>>> {
         self.marks.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -115,8 +157,17 @@ impl Drop for RunMarker {
     fn drop(&mut self) {
         let mut marks = self.board.marks();
         // Another actor may work on it by now.
-        if marks.get(&self.run).is_some_and(|mark| Arc::ptr_eq(mark, &self.mark)) {
-            marks.remove(&self.run);
+        if !marks.get(&self.run).is_some_and(|mark| Arc::ptr_eq(mark, &self.mark)) {
+            return;
+        }
+        marks.remove(&self.run);
+        drop(marks);
+        let is_left = self.mark.is_moving.load(Ordering::Relaxed);
+        if is_left {
+            self.board.leave(self.run);
+        }
+        if is_left || self.board.reports_ends.load(Ordering::Relaxed) {
+            self.board.begun.notify_one();
         }
     }
 }
@@ -152,6 +203,42 @@ mod tests {
             is_given()
         });
         assert_eq!(given, [true, false, false, true]);
+    }
+
+    #[test]
+    fn a_run_that_an_actor_leaves_while_it_moves_is_listed_once() {
+        let board = RunBoard::default();
+        let [moving, waiting] = [1, 2].map(|number| RunId::from_parts(1, number));
+        let markers = [board.begin(moving), board.begin(waiting)];
+        markers[0].moves(true);
+        assert_eq!(board.moving(), [moving]);
+        drop(markers);
+        assert_eq!(board.moving(), []);
+        let left = LeftRuns { runs: BTreeSet::from([moving]), are_more: false };
+        assert_eq!([board.take_left(), board.take_left()], [left, LeftRuns::default()]);
+        for number in 0..=LEFT_RUNS_MAX {
+            let marker = board.begin(RunId::from_parts(2, number as u128));
+            marker.moves(true);
+        }
+        let left = board.take_left();
+        assert_eq!((left.runs.len(), left.are_more), (LEFT_RUNS_MAX, true));
+    }
+
+    #[test]
+    fn the_end_of_a_run_gives_the_signal_where_it_is_asked_for() {
+        let board = RunBoard::default();
+        let is_given = || board.begun().notified().now_or_never().is_some();
+        for reports in [false, true, false] {
+            if reports {
+                board.report_ends()
+            } else {
+                board.ignore_ends()
+            }
+            let marker = board.begin(RunId::from_parts(1, 1));
+            assert!(is_given(), "the actor begins");
+            drop(marker);
+            assert_eq!(is_given(), reports);
+        }
     }
 
     #[test]

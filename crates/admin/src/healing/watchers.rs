@@ -1,30 +1,38 @@
 //! Reads the facts of each domain. A domain that cannot be read says so, and nothing is concluded from that look.
 
 use std::collections::BTreeSet;
+use std::mem;
 use std::time::Duration;
 
 use palyra_background::queue::TaskQuery;
 use palyra_healing::{
-    ApprovalFact, ApprovalStanding, DomainFacts, HealingFacts, IncidentSubject, JournalFact, ProgressMarker,
-    ProviderFact, RunFact, RunStanding, TaskFact, TaskStanding,
+    ApprovalFact, ApprovalStanding, ArtifactsFact, DomainFacts, HealingFacts, IncidentSubject, JournalFact,
+    ProgressMarker, ProviderFact, RunFact, RunStanding, SandboxFact, SpareFact, TaskFact, TaskStanding,
 };
 use palyra_journal_core::families::{approvals, runs};
 use palyra_journal_core::family::QueryFamilies;
-use palyra_ports::ProviderHealth;
 use palyra_ports::maintain_journal::{Integrity, JournalHealth};
 use palyra_ports::read_approvals::ApprovalQuery;
 use palyra_ports::read_records::RECORD_PAGE_ROWS_MAX;
+use palyra_ports::{ProviderHealth, ReadError, SpareSpace};
 use palyra_types::approval::ApprovalRecord;
 use palyra_types::model::ProviderName;
 use palyra_types::queued_task::{OrchestratorBackgroundTaskRecord, TaskKind, TaskStage};
 use palyra_types::run::{RunPhase, RunRecord};
-use palyra_types::{LogId, RunId, TapeSeq, Timestamp};
+use palyra_types::{BootTime, LogId, RunId, TapeSeq, Timestamp};
 
 use super::healing_ports::HealingPorts;
+
+/// All open runs are read at most so often: beside them those are looked at that actors work on or left.
+const SWEEP_SPAN: Duration = Duration::from_secs(600);
 
 /// Reads facts.
 pub(super) struct FactReader {
     ports: HealingPorts,
+    /// Runs that no actor worked on at the look before and that are to move.
+    undriven: BTreeSet<RunId>,
+    /// When all open runs were read.
+    swept: Option<BootTime>,
     /// Providers that were left alone and have not answered since.
     failing: BTreeSet<ProviderName>,
 }
@@ -33,17 +41,22 @@ pub(super) struct FactReader {
 pub(super) struct LookResult {
     pub(super) facts: HealingFacts,
     pub(super) next_task_due: Option<Duration>,
+    pub(super) is_disk_low: bool,
 }
 
 impl FactReader {
     pub(super) fn new(ports: HealingPorts) -> Self {
-        Self { ports, failing: BTreeSet::new() }
+        Self { ports, undriven: BTreeSet::new(), swept: None, failing: BTreeSet::new() }
     }
 
     /// Looks at every domain that has a system here.
     pub(super) async fn look(&mut self) -> LookResult {
         let tasks = self.open_tasks().await;
         let next_task_due = tasks.as_ref().and_then(|tasks| self.next_due(tasks));
+        let spare = self.spare().await;
+        let space = spare.unwrap_or_default();
+        let is_disk_low = space.is_disk_low;
+        let of_spare = |bytes| SpareFact { bytes, is_disk_low };
         let facts = HealingFacts {
             runs: self.runs().await,
             tasks: match &tasks {
@@ -51,35 +64,102 @@ impl FactReader {
                 None => DomainFacts::Unread,
             },
             approvals: self.approvals().await,
-            artifacts: DomainFacts::NotWatched,
+            artifacts: match spare {
+                Some(space) => DomainFacts::Read(ArtifactsFact {
+                    damaged: Vec::new(),
+                    spare: of_spare(space.artifacts()),
+                }),
+                None => DomainFacts::Unread,
+            },
             providers: DomainFacts::Read(self.providers()),
-            journal: DomainFacts::Read(self.journal()),
-            sandbox: DomainFacts::NotWatched,
+            journal: DomainFacts::Read(self.journal(space.bytes())),
+            sandbox: match spare {
+                Some(space) => DomainFacts::Read(SandboxFact { scratch: of_spare(space.scratch) }),
+                None => DomainFacts::Unread,
+            },
             channels: DomainFacts::Absent,
             workers: DomainFacts::Absent,
             browser: DomainFacts::Absent,
         };
-        LookResult { facts, next_task_due }
+        LookResult { facts, next_task_due, is_disk_low }
     }
 
-    async fn runs(&self) -> DomainFacts<Vec<RunFact>> {
-        match self.ports.families.query(|rows, _| runs::open(rows)).await {
-            Ok(open) => {
-                let fact = |run: &RunRecord| self.run_fact(run.run, run.phase, run.last_tape_seq);
-                DomainFacts::Read(open.iter().map(fact).collect())
+    /// Returns what could be freed; `None` where it could not be measured.
+    async fn spare(&self) -> Option<SpareSpace> {
+        match self.ports.spare.measure().await {
+            Ok(space) => Some(space),
+            Err(error) => {
+                unread::<()>("sandbox and artifacts", &error);
+                None
             }
-            Err(error) => unread("runs", &error),
         }
     }
 
-    fn run_fact(&self, run: RunId, phase: RunPhase, last: TapeSeq) -> RunFact {
+    async fn runs(&mut self) -> DomainFacts<Vec<RunFact>> {
+        match self.moving_runs().await {
+            Ok(moving) => {
+                let facts: Vec<RunFact> =
+                    moving.iter().map(|run| self.run_fact(run.run, run.last_tape_seq)).collect();
+                let is_undriven = |fact: &&RunFact| fact.standing == RunStanding::NotDriven;
+                let undriven = facts.iter().filter(is_undriven);
+                self.undriven = undriven.map(|fact| RunId::from_bytes(fact.subject.0)).collect();
+                DomainFacts::Read(facts)
+            }
+            Err(error) => {
+                // What actors left since is known from nowhere else.
+                self.swept = None;
+                unread("runs", &error)
+            }
+        }
+    }
+
+    /// Returns the runs that are to move. Those that wait are as many as people let wait, so they are not read at each look:
+    /// a run that moves has an actor, was left by one, or is found when all are read, page by page.
+    async fn moving_runs(&mut self) -> Result<Vec<RunRecord>, ReadError> {
+        let board = self.ports.runs.board();
+        let left = board.take_left();
+        let mut wanted = mem::take(&mut self.undriven);
+        wanted.extend(board.moving());
+        wanted.extend(left.runs);
+        let now = self.ports.clock.boot();
+        let is_due = self.swept.is_none_or(|swept| now.since(swept) >= SWEEP_SPAN);
+        if is_due || left.are_more {
+            wanted.extend(self.sweep().await?);
+            self.swept = Some(now);
+        }
+        let mut moving = Vec::new();
+        let wanted: Vec<RunId> = wanted.into_iter().collect();
+        for page in wanted.chunks(RECORD_PAGE_ROWS_MAX) {
+            let page = page.to_vec();
+            let read = self.ports.families.query(move |rows, _| {
+                page.iter()
+                    .filter_map(|run| runs::record(rows, *run).transpose())
+                    .collect::<Result<Vec<_>, _>>()
+            });
+            moving.extend(read.await?.into_iter().filter(|run| run.phase == RunPhase::Running));
+        }
+        Ok(moving)
+    }
+
+    /// Reads all open runs, and returns those that are to move.
+    async fn sweep(&self) -> Result<Vec<RunId>, ReadError> {
+        let mut moving = Vec::new();
+        let mut after = None;
+        loop {
+            let page = self.ports.families.query(move |rows, _| runs::open_page(rows, after));
+            let page = page.await?;
+            let is_moving = |run: &&RunRecord| run.phase == RunPhase::Running;
+            moving.extend(page.runs.iter().filter(is_moving).map(|run| run.run));
+            after = page.next;
+            if after.is_none() {
+                return Ok(moving);
+            }
+        }
+    }
+
+    fn run_fact(&self, run: RunId, last: TapeSeq) -> RunFact {
         let activity = self.ports.runs.board().activity(run);
-        let standing = match phase {
-            RunPhase::Waiting(_) | RunPhase::Finished => RunStanding::Waits,
-            RunPhase::Queued => RunStanding::Queued,
-            RunPhase::Running if activity.is_some() => RunStanding::Driven,
-            RunPhase::Running => RunStanding::NotDriven,
-        };
+        let standing = if activity.is_some() { RunStanding::Driven } else { RunStanding::NotDriven };
         let activity = activity.unwrap_or_default();
         let marker = ProgressMarker { entries: last.0.into(), received: activity.received, processor_us: 0 };
         let subject = IncidentSubject(run.to_bytes());
@@ -190,11 +270,12 @@ impl FactReader {
         facts
     }
 
-    fn journal(&self) -> JournalFact {
+    fn journal(&self, spare_bytes: u64) -> JournalFact {
         let status = self.ports.maintain.status();
         JournalFact {
             wal_bytes: status.wal_bytes,
             is_disk_low: status.health == JournalHealth::EndingsOnly,
+            spare_bytes,
             projection_differs: matches!(status.integrity, Integrity::TableDiffers { .. }),
             damaged_entry: match status.integrity {
                 Integrity::Faulty { seq, .. } => Some(seq.0),

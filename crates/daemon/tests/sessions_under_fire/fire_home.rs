@@ -65,6 +65,7 @@ impl FireHome {
             maintain: store.clone(),
             proofs: store.clone(),
             backups: Arc::new(palyra_ports::NoBackups),
+            spare: Arc::new(palyra_ports::NoSpareFiles),
             notify: Arc::new(palyra_ports::NoTargets),
             erasures: store,
             tools: Arc::new(ScriptedTools::new()),

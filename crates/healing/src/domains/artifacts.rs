@@ -1,12 +1,18 @@
-//! Files and summaries that are missing or differ from their records.
+//! Files and summaries that are missing or differ from their records, and those that need not be kept on a full disk.
 
 use palyra_types::incident::{IncidentCause, IncidentEvidence};
 
-use crate::facts::{ArtifactFact, ArtifactStanding};
+use crate::facts::{ArtifactFact, ArtifactStanding, ArtifactsFact};
 use crate::finding::DomainLook;
 
-/// Finds a damaged artifact at once; `measured` is 1 where it cannot be made again.
-pub(super) fn look(look: &mut DomainLook<'_>, artifact: &ArtifactFact) {
+/// Finds damaged artifacts at once, and files that need not be kept once the disk has been low for a window.
+pub(super) fn look(look: &mut DomainLook<'_>, artifacts: &ArtifactsFact) {
+    artifacts.damaged.iter().for_each(|artifact| damaged(look, artifact));
+    look.spare(IncidentCause::SpareFiles, &artifacts.spare);
+}
+
+/// `measured` is 1 where it cannot be made again.
+fn damaged(look: &mut DomainLook<'_>, artifact: &ArtifactFact) {
     let measured = match artifact.standing {
         ArtifactStanding::Repairable => 0,
         ArtifactStanding::Lost => 1,

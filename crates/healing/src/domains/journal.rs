@@ -21,7 +21,7 @@ pub(super) fn look(look: &mut DomainLook<'_>, journal: &JournalFact) {
         look.lasting(IncidentCause::WalTooLarge, whole, window, evidence);
     }
     let at_once = [
-        (IncidentCause::DiskLow, journal.is_disk_low, 0),
+        (IncidentCause::DiskLow, journal.is_disk_low, journal.spare_bytes),
         (IncidentCause::ProjectionDiffers, journal.projection_differs, 0),
         (IncidentCause::EntryDamaged, journal.damaged_entry.is_some(), journal.damaged_entry.unwrap_or(0)),
     ];

@@ -6,9 +6,9 @@ use palyra_types::incident::SelfHealingMode;
 
 use crate::domains::journal::WAL_BYTES_MAX;
 use crate::facts::{
-    ApprovalFact, ApprovalStanding, ArtifactFact, ArtifactStanding, BrowserFact, ConnectorFact, DomainFacts,
-    HealingFacts, JournalFact, ProgressMarker, ProviderFact, RunFact, RunStanding, SandboxFact, TaskFact,
-    TaskStanding, WorkerFact,
+    ApprovalFact, ApprovalStanding, ArtifactFact, ArtifactStanding, ArtifactsFact, BrowserFact,
+    ConnectorFact, DomainFacts, HealingFacts, JournalFact, ProgressMarker, ProviderFact, RunFact,
+    RunStanding, SandboxFact, SpareFact, TaskFact, TaskStanding, WorkerFact,
 };
 use crate::fixture::{Caller, entries, of_runs, run, seconds, subject};
 
@@ -103,7 +103,8 @@ fn approvals() {
 #[test]
 fn artifacts() {
     for standing in [ArtifactStanding::Repairable, ArtifactStanding::Lost] {
-        let artifacts = DomainFacts::Read(vec![ArtifactFact { subject: subject(1), standing }]);
+        let damaged = vec![ArtifactFact { subject: subject(1), standing }];
+        let artifacts = DomainFacts::Read(ArtifactsFact { damaged, ..ArtifactsFact::default() });
         let facts = HealingFacts { artifacts, ..HealingFacts::default() };
         assert_eq!(first_found(&facts), "0 s: artifact_damaged warning -> repair_artifact");
     }
@@ -153,9 +154,22 @@ fn journal() {
 
 #[test]
 fn sandbox() {
-    for (folders_left, found) in [(0, "nothing"), (2, "120 s: scratch_left notice -> free_space")] {
-        let sandbox = DomainFacts::Read(SandboxFact { folders_left });
+    for (bytes, is_disk_low, found) in
+        [(0, true, "nothing"), (2, false, "nothing"), (2, true, "120 s: scratch_left notice -> free_space")]
+    {
+        let sandbox = DomainFacts::Read(SandboxFact { scratch: SpareFact { bytes, is_disk_low } });
         assert_eq!(first_found(&HealingFacts { sandbox, ..HealingFacts::default() }), found);
+    }
+}
+
+#[test]
+fn spare_files() {
+    for (bytes, is_disk_low, found) in
+        [(0, true, "nothing"), (2, false, "nothing"), (2, true, "120 s: spare_files warning -> free_space")]
+    {
+        let spare = SpareFact { bytes, is_disk_low };
+        let artifacts = DomainFacts::Read(ArtifactsFact { spare, ..ArtifactsFact::default() });
+        assert_eq!(first_found(&HealingFacts { artifacts, ..HealingFacts::default() }), found);
     }
 }
 

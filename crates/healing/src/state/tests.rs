@@ -1,9 +1,11 @@
 //! What becomes of incidents from look to look.
 
+use std::time::Duration;
+
 use palyra_types::IncidentId;
 use palyra_types::incident::{IncidentCause, IncidentResolution, RemedyKind, RemedyOutcome, SelfHealingMode};
 
-use crate::facts::{DomainFacts, HealingFacts, ProviderFact, RunStanding};
+use crate::facts::{DomainFacts, HealingFacts, JournalFact, ProviderFact, RunStanding};
 use crate::fixture::{Caller, of_runs, run, seconds, subject};
 use crate::incident_key::IncidentKey;
 use crate::plan::RemedyDue;
@@ -52,7 +54,7 @@ fn an_incident_is_resolved_when_its_finding_is_gone() {
         assert_eq!(plan.resolvings.iter().map(|over| over.resolution).collect::<Vec<_>>(), [resolution]);
         let outcomes: Vec<_> = plan.checks.iter().map(|check| check.outcome).collect();
         assert_eq!(outcomes, vec![RemedyOutcome::Helped; performed]);
-        assert!(!caller.state.needs_looks());
+        assert_eq!(caller.state.next_look(&caller.modes, seconds(130)), None);
     }
 }
 
@@ -133,4 +135,89 @@ fn an_incident_of_an_earlier_process_goes_on_with_the_next_remedy_after_its_paus
         planned.iter().map(|it| (it.remedy, it.due)).collect::<Vec<_>>(),
         [(RemedyKind::CancelRun, RemedyDue::Now)]
     );
+}
+
+/// Returns the seconds from look to look, as long as one is needed by itself, of at most 40.
+fn looks(caller: &mut Caller, facts: &HealingFacts) -> Vec<u64> {
+    let (mut now, mut spans) = (seconds(0), Vec::new());
+    while spans.len() < 40 {
+        caller.look(facts, now);
+        caller.perform(now);
+        let Some(span) = caller.state.next_look(&caller.modes, now) else { break };
+        spans.push(span.as_secs());
+        now = now.after(span);
+    }
+    spans
+}
+
+#[test]
+fn looks_become_rare_while_nothing_can_be_done() {
+    let stuck = of_runs(vec![run(1, RunStanding::NotDriven, 7)]);
+    let mut observing = Caller::new(SelfHealingMode::ObserveOnly);
+    let spans = looks(&mut observing, &stuck);
+    // Two looks until the window is over, then one after the opening.
+    assert_eq!(spans[..8], [60, 60, 60, 120, 240, 480, 600, 600]);
+    assert!(spans[8..].iter().all(|span| *span == 600), "{spans:?}");
+    let mut auto = Caller::new(SelfHealingMode::Auto);
+    let spans = looks(&mut auto, &stuck);
+    // The window, two remedies with their checks, and a person.
+    assert_eq!(spans[..9], [60, 60, 60, 60, 60, 120, 240, 480, 600]);
+    let mut disabled = Caller::new(SelfHealingMode::Disabled);
+    assert_eq!(looks(&mut disabled, &stuck).last(), Some(&600));
+}
+
+#[test]
+fn looks_are_frequent_while_something_could_become_stuck() {
+    let mut caller = Caller::new(SelfHealingMode::ObserveOnly);
+    let working =
+        |progress| of_runs(vec![run(1, RunStanding::NotDriven, 7), run(2, RunStanding::Driven, progress)]);
+    for minute in 0..30 {
+        let now = seconds(minute * 60);
+        caller.look(&working(minute), now);
+        assert_eq!(caller.state.next_look(&caller.modes, now), Some(Duration::from_secs(60)), "{minute}");
+    }
+}
+
+#[test]
+fn a_remedy_that_the_limit_of_an_hour_delays_is_due_when_the_hour_is_over() {
+    let mut caller = Caller::new(SelfHealingMode::Auto);
+    let of_provider = |is_paused| HealingFacts {
+        providers: DomainFacts::Read(vec![ProviderFact { subject: subject(3), is_paused }]),
+        ..HealingFacts::default()
+    };
+    let (mut now, mut performed) = (seconds(0), Vec::new());
+    // It recovers for a moment after each remedy.
+    for look in 0..200 {
+        let is_paused = performed.len() != look / 4;
+        caller.look(&of_provider(is_paused || look % 4 != 3), now);
+        performed.extend(caller.perform(now).into_iter().map(|_| now));
+        let Some(span) = caller.state.next_look(&caller.modes, now) else {
+            now = now.after(Duration::from_secs(60));
+            continue;
+        };
+        assert!(span <= Duration::from_secs(600), "{span:?}");
+        now = now.after(span);
+    }
+    let hour = Duration::from_secs(3_600);
+    assert!(performed.len() > REMEDIES_PER_HOUR_MAX, "it goes on after an hour: {}", performed.len());
+    for pair in performed.windows(REMEDIES_PER_HOUR_MAX + 1) {
+        assert!(pair[REMEDIES_PER_HOUR_MAX].since(pair[0]) >= hour);
+    }
+}
+
+#[test]
+fn a_remedy_is_repeated_once_the_measurement_has_changed() {
+    let mut caller = Caller::new(SelfHealingMode::Auto);
+    let of_log = |wal_bytes| HealingFacts {
+        journal: DomainFacts::Read(JournalFact { wal_bytes, ..JournalFact::default() }),
+        ..HealingFacts::default()
+    };
+    let mut performed = Vec::new();
+    for minute in 0..20 {
+        let now = seconds(minute * 60);
+        // A reader keeps it until it has grown.
+        caller.look(&of_log(if minute < 10 { 100 << 20 } else { 101 << 20 }), now);
+        performed.extend(caller.perform(now).into_iter().map(|due| (minute, due.remedy)));
+    }
+    assert_eq!(performed, [(2, RemedyKind::TruncateWal), (10, RemedyKind::TruncateWal)]);
 }

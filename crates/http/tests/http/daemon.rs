@@ -144,6 +144,7 @@ fn ports(folder: &Path, clock: &FakeClock, provider: &ScriptedProvider) -> Runti
         maintain: journal.clone(),
         proofs: journal.clone(),
         backups: Arc::new(palyra_ports::NoBackups),
+        spare: Arc::new(palyra_ports::NoSpareFiles),
         notify: Arc::new(palyra_ports::NoTargets),
         erasures: journal,
         tools: Arc::new(ChangeTool),

@@ -170,7 +170,7 @@ stored_enum!(IncidentSeverity, IncidentSeverity, Notice Warning Critical);
 stored_enum!(IncidentCause, IncidentCause,
     RunNoProgress RunNotDriven TaskNoProgress TaskNotTaken ApproverUnreachable ApprovalExpiryMissed
     ApprovalNotContinued ArtifactDamaged ConnectorDown ProviderPaused WalTooLarge DiskLow ProjectionDiffers
-    EntryDamaged ScratchLeft WorkerSilent BrowserSilent);
+    EntryDamaged ScratchLeft WorkerSilent BrowserSilent SpareFiles);
 stored_enum!(RemedyKind, RemedyKind,
     ResumeRun CancelRun RequeueTask WakeQueue ExpireApprovals RepairArtifact RestartConnector ReopenProvider
     TruncateWal FreeSpace RebuildProjections RevokeWorker RestartBrowser);

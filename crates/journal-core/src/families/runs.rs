@@ -28,8 +28,9 @@ use crate::family::{
     IndexKey, RowsPerKey, StoreFault, StoredRow,
 };
 pub use queries::{
-    ExpiringClientWait, SessionTextQuery, cached_row, first_run_of_key, has_input, has_other_in_progress,
-    ids, next_client_waits, of_principal, of_session, open, record, records, session_texts,
+    ExpiringClientWait, OpenRunPage, OpenRunPlace, SessionTextQuery, cached_row, first_run_of_key, has_input,
+    has_other_in_progress, ids, next_client_waits, of_principal, of_session, open, open_page, record,
+    records, session_texts,
 };
 use stored_numbers::{
     delivery_from_stored, phase_from_stored, reason_from_stored, source_from_stored, state_from_stored,

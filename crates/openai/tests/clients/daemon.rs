@@ -168,6 +168,7 @@ fn ports(
         maintain: journal.clone(),
         proofs: journal.clone(),
         backups: Arc::new(palyra_ports::NoBackups),
+        spare: Arc::new(palyra_ports::NoSpareFiles),
         notify: Arc::new(palyra_ports::NoTargets),
         erasures: journal.clone(),
         tools: Arc::new(tools.clone()),

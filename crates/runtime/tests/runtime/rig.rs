@@ -222,6 +222,7 @@ impl Parts {
             maintain: Arc::new(memory.clone()),
             proofs: Arc::new(memory.clone()),
             backups: Arc::new(palyra_ports::NoBackups),
+            spare: Arc::new(palyra_ports::NoSpareFiles),
             notify: Arc::new(palyra_ports::NoTargets),
             erasures: Arc::new(memory.clone()),
             tools: equipment.unwrap_or_else(|| Arc::new(tools.clone())),

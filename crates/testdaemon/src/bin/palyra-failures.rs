@@ -71,6 +71,13 @@ enum Suite {
         #[arg(long, default_value_t = 50, value_name = "N")]
         offsets: usize,
     },
+    /// Makes a disk low that has files on it which need not be kept, in each mode of self-healing; needs root or user
+    /// namespaces.
+    HealingDisk {
+        /// The domain of self-healing: journal, sandbox or artifacts.
+        #[arg(value_name = "DOMAIN")]
+        domain: String,
+    },
     /// Lets runs wait for a person, and kills the daemon.
     Waiting {
         /// How many.
@@ -151,6 +158,11 @@ async fn carry_out(suite: &Suite) -> Result<SuiteReport> {
         Suite::FullDisk { offsets } => {
             full_disk::suite(&daemon()?, full_disk::DiskOptions { offsets: *offsets }, &progress).await
         }
+        Suite::HealingDisk { domain } => {
+            let known = full_disk::SpareDomain::ALL.into_iter().find(|(_, word)| word == domain);
+            let (domain, _) = known.with_context(|| format!("no domain is called {domain}"))?;
+            full_disk::healing_suite(&daemon()?, domain).await
+        }
         Suite::Waiting { runs, shipped } => {
             let options = waiting::WaitingOptions { runs: *runs, shipped: shipped.clone() };
             waiting::suite(&daemon()?, &options, &progress).await
@@ -172,7 +184,7 @@ impl Suite {
     /// Returns whether it mounts file systems.
     fn mounts(&self) -> bool {
         match self {
-            Self::FullDisk { .. } | Self::PowerCut { .. } => true,
+            Self::FullDisk { .. } | Self::HealingDisk { .. } | Self::PowerCut { .. } => true,
             Self::Crash { .. }
             | Self::Gauntlet { .. }
             | Self::Commands { .. }

@@ -81,7 +81,7 @@ async fn live(
 }
 
 /// Starts a run whose model never answers, and returns it once the model was asked.
-async fn begin_endless(house: &TestHome, client: &Client) -> Result<RunId> {
+pub(super) async fn begin_endless(house: &TestHome, client: &Client) -> Result<RunId> {
     let request = StartRunRequest { input: ENDLESS_INPUT.to_owned(), ..start(house, "endless") };
     let mut follower = RunFollower::start(client, request);
     loop {
@@ -150,7 +150,7 @@ async fn demand_ending(client: &Client, run: RunId) -> Result<()> {
 }
 
 /// Returns how long it takes until a new run is taken.
-async fn until_service(house: &TestHome, client: &Client) -> Result<Duration> {
+pub(super) async fn until_service(house: &TestHome, client: &Client) -> Result<Duration> {
     let since = Instant::now();
     loop {
         match client.start_run(start(house, "afterwards")).await {

@@ -146,6 +146,37 @@ pub fn open(rows: &mut dyn RowStore) -> Result<Vec<RunRecord>, StoreFault> {
     Ok(found.into_iter().map(|(_, row)| row.record).collect())
 }
 
+/// Open runs, and where the next ones begin.
+#[derive(Debug)]
+pub struct OpenRunPage {
+    /// They, session by session.
+    pub runs: Vec<RunRecord>,
+    /// Where the next page begins; `None` after the last one.
+    pub next: Option<OpenRunPlace>,
+}
+
+/// Where a page of open runs begins.
+#[derive(Debug, Clone)]
+pub struct OpenRunPlace(IndexKey, RowId);
+
+/// Returns a page of the runs that are not terminal, at most [`RECORD_PAGE_ROWS_MAX`].
+///
+/// # Errors
+/// See [`cached_row`].
+pub fn open_page(rows: &mut dyn RowStore, from: Option<OpenRunPlace>) -> Result<OpenRunPage, StoreFault> {
+    let after = from.map(|OpenRunPlace(key, id)| (key, id));
+    let range = KeyRange::of_prefix(IndexKey::new());
+    let scan =
+        RowScan { index: OPEN, range, after, order: ScanOrder::Ascending, limit: RECORD_PAGE_ROWS_MAX };
+    let found = scan_wanted::<RunFamily>(rows, scan, |_| true)?;
+    let place = |(id, row): &(RowId, RunRow)| {
+        let session = SessionRef { principal: row.record.principal, id: row.record.session };
+        OpenRunPlace(session_key(session), *id)
+    };
+    let next = found.last().filter(|_| found.len() == RECORD_PAGE_ROWS_MAX).map(place);
+    Ok(OpenRunPage { runs: found.into_iter().map(|(_, row)| row.record).collect(), next })
+}
+
 /// Returns the runs of a session, oldest first, each with its latest entry.
 ///
 /// # Errors

@@ -1,0 +1,244 @@
+//! Many runs that wait for a person: no incident, no looks, and few rows at each look that something else causes.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use palyra_background::queue::{BackgroundQueue, QueuePorts, spawn_background_queue_loop};
+use palyra_background::{BackgroundDriver, Drain};
+use palyra_healing::HealingTimes;
+use palyra_journal_core::families::incidents::IncidentQuery;
+use palyra_journal_core::families::runs;
+use palyra_journal_core::family::{ReadFamilies, Snapshot, SnapshotQuery};
+use palyra_ports::model_directory::ModelDirectory;
+use palyra_ports::read_records::RECORD_PAGE_ROWS_MAX;
+use palyra_ports::{AppendTape, Clock, NoSpareFiles, ReadError, Recorder};
+use palyra_testkit::journal_suite::approval_entries::asked;
+use palyra_testkit::journal_suite::samples::{SampleRun, append, principal, session};
+use palyra_testkit::{FakeClock, FixedEntropy, MemoryJournal, PassThrough, RowCounter, ScriptedProvider};
+use palyra_types::RunId;
+use palyra_types::model::ModelRef;
+use palyra_types::run::{RunPhase, RunRecord, WaitReason};
+use palyra_types::session::SessionRef;
+use tokio::sync::watch;
+
+use super::super::run_board::RunBoard;
+use super::super::{HealRuns, SelfHealing};
+use super::*;
+
+const RUNS: usize = 10_000;
+/// Runs whose entries are appended at once.
+const RUNS_PER_APPEND: usize = 80;
+/// Rows that one query may read: a page, which is read in two parts.
+const ROWS_AT_ONCE_MAX: usize = 2 * RECORD_PAGE_ROWS_MAX;
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// A journal that counts the rows that are read.
+#[derive(Clone)]
+struct CountedRows {
+    journal: MemoryJournal,
+    /// The most of one query, and all.
+    rows: Arc<[AtomicUsize; 2]>,
+}
+
+impl ReadFamilies for CountedRows {
+    fn run_query(&self, query: SnapshotQuery) -> BoxFuture<'static, Result<(), ReadError>> {
+        let rows = Arc::clone(&self.rows);
+        self.journal.run_query(Box::new(move |snapshot| {
+            let mut counter = RowCounter::new(snapshot.rows);
+            let done = query(Snapshot { rows: &mut counter, log: snapshot.log });
+            rows[0].fetch_max(counter.seen(), Ordering::SeqCst);
+            rows[1].fetch_add(counter.seen(), Ordering::SeqCst);
+            done
+        }))
+    }
+}
+
+/// Runs that do as they are asked, in memory.
+#[derive(Default)]
+struct ListedRuns {
+    board: RunBoard,
+    cancelled: Mutex<Vec<RunId>>,
+}
+
+impl HealRuns for ListedRuns {
+    fn board(&self) -> &RunBoard {
+        &self.board
+    }
+
+    fn resume(&self, _session: SessionRef) -> BoxFuture<'_, Result<(), TickFailure>> {
+        async { Ok(()) }.boxed()
+    }
+
+    fn cancel(&self, _session: SessionRef, run: RunId) -> BoxFuture<'_, Result<(), TickFailure>> {
+        self.cancelled.lock().unwrap().push(run);
+        async { Ok(()) }.boxed()
+    }
+
+    fn expire_approvals(&self) {}
+
+    fn is_followed(&self, _run: RunId) -> bool {
+        false
+    }
+
+    fn attention_changed(&self) {}
+}
+
+/// Self-healing in `auto` over a journal.
+struct Healed {
+    counted: CountedRows,
+    clock: FakeClock,
+    runs: Arc<ListedRuns>,
+    driver: BackgroundDriver,
+    _healing: SelfHealing,
+    _models: watch::Sender<Arc<ModelDirectory>>,
+}
+
+impl Healed {
+    fn start(journal: MemoryJournal) -> Self {
+        let fake = FakeClock::new();
+        let clock: Arc<dyn Clock> = Arc::new(fake.clone());
+        let driver = BackgroundDriver::new(Arc::clone(&clock), Drain::default());
+        let counted = CountedRows { journal: journal.clone(), rows: Arc::default() };
+        let recorder = Recorder::new(Arc::new(journal.clone()), Arc::new(PassThrough), Arc::clone(&clock));
+        let provider = ScriptedProvider::new(Arc::clone(&clock));
+        let default = ModelRef::new("scripted", "scripted");
+        let directory = ModelDirectory::new(vec![Arc::new(provider)], default, Vec::new());
+        let (keep, models) = watch::channel(Arc::new(directory));
+        let runs = Arc::new(ListedRuns::default());
+        let ports = HealingPorts {
+            recorder: recorder.clone(),
+            families: Arc::new(counted.clone()),
+            maintain: Arc::new(journal.clone()),
+            spare: Arc::new(NoSpareFiles),
+            runs: Arc::clone(&runs) as _,
+            queue: queue(&driver, recorder, &journal, &clock),
+            models,
+            reaches_approver: Arc::new(|| true),
+            configured: Arc::new(|| HealingModes::all(palyra_healing::SelfHealingMode::Auto)),
+            times: HealingTimes::default(),
+            clock,
+            entropy: Arc::new(FixedEntropy::new(7)),
+        };
+        let healing = SelfHealing::start(&driver, ports);
+        Self { counted, clock: fake, runs, driver, _healing: healing, _models: keep }
+    }
+
+    async fn pass(&self, minutes: usize) {
+        for _ in 0..minutes {
+            self.clock.advance(MINUTE);
+            settle().await;
+        }
+    }
+
+    fn looks(&self) -> u64 {
+        let tasks = self.driver.status().all();
+        tasks.iter().find(|task| task.name == "self_healing").map_or(0, |task| task.ticks)
+    }
+
+    /// Returns the most rows of one query, and the rows of all, since the last time.
+    fn rows(&self) -> [usize; 2] {
+        [0, 1].map(|which: usize| self.counted.rows[which].swap(0, Ordering::SeqCst))
+    }
+
+    async fn incidents(&self) -> usize {
+        let query = IncidentQuery { limit: 50, ..IncidentQuery::default() };
+        let found = self.counted.journal.query(move |rows, log| incidents::records(rows, log, &query));
+        found.await.unwrap().len()
+    }
+}
+
+fn queue(
+    driver: &BackgroundDriver,
+    recorder: Recorder,
+    journal: &MemoryJournal,
+    clock: &Arc<dyn Clock>,
+) -> BackgroundQueue {
+    let ports = QueuePorts {
+        recorder,
+        families: Arc::new(journal.clone()),
+        redactor: Arc::new(PassThrough),
+        clock: Arc::clone(clock),
+        entropy: Arc::new(FixedEntropy::new(5)),
+    };
+    spawn_background_queue_loop(driver, ports, Vec::new())
+}
+
+async fn settle() {
+    for _ in 0..200 {
+        tokio::task::yield_now().await;
+    }
+}
+
+/// Returns a journal with so many runs that wait for a person, and one more run that is to move.
+async fn waiting(count: usize) -> (MemoryJournal, RunId) {
+    let journal = MemoryJournal::new();
+    let person = principal(1);
+    for first in (0..count).step_by(RUNS_PER_APPEND) {
+        let mut entries = Vec::new();
+        for number in first..(first + RUNS_PER_APPEND).min(count) {
+            let mut run = SampleRun::new(session(person, number as u128), number as u64);
+            let question = |run: &mut SampleRun| asked(run, number as u64, 1, None);
+            entries.extend([run.started("go"), run.requested(1), question(&mut run)]);
+        }
+        journal.append(append(entries)).await.unwrap();
+    }
+    let mut moving = SampleRun::new(session(person, count as u128), count as u64);
+    journal.append(append(vec![moving.started("go"), moving.requested(1)])).await.unwrap();
+    let open = journal.query(|rows, _| runs::open(rows)).await.unwrap();
+    let waits = |run: &&RunRecord| run.phase == RunPhase::Waiting(WaitReason::Approval);
+    assert_eq!((open.len(), open.iter().filter(waits).count()), (count + 1, count));
+    (journal, moving.run)
+}
+
+#[tokio::test]
+async fn ten_thousand_runs_that_wait_for_a_person_raise_no_incident_and_cost_no_looks() {
+    let (journal, moving) = waiting(RUNS).await;
+    let healed = Healed::start(journal);
+    let marker = healed.runs.board.begin(moving);
+    marker.moves(true);
+    settle().await;
+    // The look at the start reads all of them, page by page.
+    let [most, all] = healed.rows();
+    assert!(all > RUNS, "{all} rows");
+    assert!(most < ROWS_AT_ONCE_MAX, "{most} rows at once");
+    marker.moves(false);
+    healed.pass(2).await;
+    let before = healed.looks();
+    healed.pass(48 * 60).await;
+    assert_eq!(healed.looks(), before, "runs that wait need no look");
+    healed.rows();
+    // Beside them, one run works all the time: each minute has a look.
+    for piece in 0..30 {
+        marker.moves(true);
+        marker.received();
+        healed.pass(1).await;
+        marker.moves(piece % 2 == 0);
+    }
+    let looks = healed.looks() - before;
+    assert!((15..=31).contains(&looks), "{looks} looks in half an hour");
+    let [most, all] = healed.rows();
+    assert!(most < ROWS_AT_ONCE_MAX, "{most} rows at once");
+    // All runs are read three times at most in that time, and otherwise a page of questions.
+    let usual = ROWS_AT_ONCE_MAX;
+    let limit = 4 * (RUNS + usual) + usize::try_from(looks).unwrap() * usual;
+    assert!(all <= limit, "{all} rows, of {limit}");
+    assert_eq!(healed.incidents().await, 0);
+    assert!(healed.runs.cancelled.lock().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_run_that_is_left_among_many_that_wait_is_found_within_its_window() {
+    let (journal, moving) = waiting(3 * RECORD_PAGE_ROWS_MAX).await;
+    let healed = Healed::start(journal);
+    let marker = healed.runs.board.begin(moving);
+    marker.moves(true);
+    settle().await;
+    healed.rows();
+    drop(marker);
+    healed.pass(3).await;
+    assert_eq!(healed.incidents().await, 1, "no actor works on it");
+    healed.pass(3).await;
+    assert_eq!(*healed.runs.cancelled.lock().unwrap(), [moving], "it does not resume");
+    let [_, all] = healed.rows();
+    assert!(all < 8 * RECORD_PAGE_ROWS_MAX, "{all} rows: those that wait are not read again");
+}
