@@ -210,7 +210,7 @@ mod tests {
         let board = RunBoard::default();
         let [moving, waiting] = [1, 2].map(|number| RunId::from_parts(1, number));
         let markers = [board.begin(moving), board.begin(waiting)];
-        markers[0].moves(true);
+        markers[0].show_phase(RunPhase::Running);
         assert_eq!(board.moving(), [moving]);
         drop(markers);
         assert_eq!(board.moving(), []);
@@ -218,7 +218,7 @@ mod tests {
         assert_eq!([board.take_left(), board.take_left()], [left, LeftRuns::default()]);
         for number in 0..=LEFT_RUNS_MAX {
             let marker = board.begin(RunId::from_parts(2, number as u128));
-            marker.moves(true);
+            marker.show_phase(RunPhase::Running);
         }
         let left = board.take_left();
         assert_eq!((left.runs.len(), left.are_more), (LEFT_RUNS_MAX, true));

@@ -74,6 +74,7 @@ fn ports(folder: &Path, clock: &FakeClock) -> RuntimePorts {
         proofs: journal.clone(),
         backups: Arc::new(palyra_ports::NoBackups),
         notify: Arc::new(palyra_ports::NoTargets),
+        spare: Arc::new(palyra_ports::NoSpareFiles),
         erasures: journal,
         tools: Arc::new(ScriptedTools::new()),
         restore: Arc::new(NoFiles),

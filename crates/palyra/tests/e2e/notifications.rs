@@ -128,7 +128,7 @@ fn a_daemon_that_is_killed_during_a_test_sends_a_webhook_again_with_its_id_and_n
     daemon.kill();
     assert_ne!(ended(tested.unwrap()).code, 0, "the client says that it does not know");
     // It outlives a daemon that is killed.
-    drop(kill_process_group(group(&home), Signal::KILL));
+    let _ = kill_process_group(group(&home), Signal::KILL);
 
     let mut begun = KilledDaemon::start(&home);
     assert_eq!(message_id(&server.next()), first);

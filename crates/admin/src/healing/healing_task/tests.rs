@@ -25,6 +25,7 @@ use super::super::run_board::RunBoard;
 use super::super::{HealRuns, SelfHealing};
 use super::*;
 
+const WAITS: RunPhase = RunPhase::Waiting(WaitReason::Approval);
 const RUNS: usize = 10_000;
 /// Runs whose entries are appended at once.
 const RUNS_PER_APPEND: usize = 80;
@@ -195,13 +196,13 @@ async fn ten_thousand_runs_that_wait_for_a_person_raise_no_incident_and_cost_no_
     let (journal, moving) = waiting(RUNS).await;
     let healed = Healed::start(journal);
     let marker = healed.runs.board.begin(moving);
-    marker.moves(true);
+    marker.show_phase(RunPhase::Running);
     settle().await;
     // The look at the start reads all of them, page by page.
     let [most, all] = healed.rows();
     assert!(all > RUNS, "{all} rows");
     assert!(most < ROWS_AT_ONCE_MAX, "{most} rows at once");
-    marker.moves(false);
+    marker.show_phase(WAITS);
     healed.pass(2).await;
     let before = healed.looks();
     healed.pass(48 * 60).await;
@@ -209,10 +210,10 @@ async fn ten_thousand_runs_that_wait_for_a_person_raise_no_incident_and_cost_no_
     healed.rows();
     // Beside them, one run works all the time: each minute has a look.
     for piece in 0..30 {
-        marker.moves(true);
+        marker.show_phase(RunPhase::Running);
         marker.received();
         healed.pass(1).await;
-        marker.moves(piece % 2 == 0);
+        marker.show_phase(if piece % 2 == 0 { RunPhase::Running } else { WAITS });
     }
     let looks = healed.looks() - before;
     assert!((15..=31).contains(&looks), "{looks} looks in half an hour");
@@ -231,7 +232,7 @@ async fn a_run_that_is_left_among_many_that_wait_is_found_within_its_window() {
     let (journal, moving) = waiting(3 * RECORD_PAGE_ROWS_MAX).await;
     let healed = Healed::start(journal);
     let marker = healed.runs.board.begin(moving);
-    marker.moves(true);
+    marker.show_phase(RunPhase::Running);
     settle().await;
     healed.rows();
     drop(marker);
