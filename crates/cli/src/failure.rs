@@ -242,6 +242,8 @@ impl Failure {
                 if let (Some(notice), Some(mend)) = (lines.get_mut(1), own_mend(error)) {
                     *notice = format!("  {mend}");
                 }
+                // The page of a code that has many causes says nothing of this one.
+                lines.truncate(if needs_nothing(error) { 2 } else { lines.len() });
                 lines
             }
             Self::Local { code, message } => error_lines(*code, message),
@@ -262,6 +264,11 @@ fn mend_naming(code: ErrorCode, parts: &[(&str, &str)]) -> String {
     parts.iter().fold(code.mend().to_owned(), |mend, (placeholder, value)| {
         mend.replace(placeholder, &format!(" {}", shell_word(value)))
     })
+}
+
+/// Returns whether nothing was wrong: there is no more to read about it.
+fn needs_nothing(error: &ClientError) -> bool {
+    matches!(error, ClientError::Refused { code, message } if mend_of_refusal(*code, message).is_some())
 }
 
 /// Returns what helps in this very case, where the code alone does not say.
@@ -385,6 +392,14 @@ mod tests {
         assert_eq!(failure.exit(), Exit::Unreachable);
         assert_eq!(failure.lines()[0], "error[PLY-1301]: the daemon did not start: unknown key `modle`");
         assert_eq!(failure.lines()[4], "    line 3: nonsense");
+    }
+
+    #[test]
+    fn a_refusal_that_needs_nothing_names_no_page() {
+        let message = "there is no older part to sum up: the latest runs stay".to_owned();
+        let failure = Failure::from(ClientError::Refused { code: ErrorCode::InvalidArgument, message });
+        let lines = failure.lines();
+        assert!(lines.len() == 2 && lines[1].contains("nothing has to be done"), "{lines:?}");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! The environment selects a server explicitly by `OPENAI_BASE_URL`; a bare key is only offered. Values of
 //! keys go into the provider and nowhere else.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,8 +12,8 @@ use palyra_memory::EmbeddedModel;
 use palyra_ports::model_directory::EnvironmentServer;
 use palyra_ports::{EMBEDDED_MODEL_NAME, EmbedTexts, EmbeddingModelName, GatewayTrail, ModelProvider};
 use palyra_providers::detect::{
-    DetectedServer, ExplicitSelection, SelectModelError, SelectionError, detect_keys, detect_local_servers,
-    explicit_selection, selected_model,
+    DetectedKey, DetectedServer, ExplicitSelection, SelectModelError, SelectionError, detect_keys,
+    detect_local_servers, explicit_selection, selected_model,
 };
 use palyra_providers::{
     AnthropicMessagesConfig, AnthropicMessagesProvider, GuardLimits, KeyReference, OpenAiChatProvider,
@@ -159,6 +160,14 @@ pub(crate) enum MissingSecret {
     Awaited,
 }
 
+/// Says of each key of the environment that no configured server has how it can be used.
+fn unused_keys(config: &Config, environment: &BTreeMap<String, String>) -> Vec<String> {
+    let in_use: Vec<String> = config.providers().into_iter().filter_map(|settings| settings.key).collect();
+    let found = detect_keys(environment);
+    let unused = found.iter().filter(|found| !in_use.contains(&found.key.to_string()));
+    unused.map(DetectedKey::sentence).collect()
+}
+
 /// Returns whether a server has its key from the vault.
 pub(crate) fn uses_the_vault(config: &Config) -> bool {
     let is_of_vault = |key: &String| matches!(key.parse(), Ok(KeyReference::Vault(_)));
@@ -193,7 +202,7 @@ pub(crate) fn plan(
             // Where the configuration names a default model, the environment decides nothing.
             suggestions.extend(config.default_model().is_empty().then(|| selection.sentence()));
         }
-        None => suggestions.extend(detect_keys(environment).iter().map(|key| key.sentence())),
+        None => suggestions.extend(unused_keys(config, environment)),
     }
     if let Some(selection) = &selection
         && config.default_model().is_empty()

@@ -62,13 +62,16 @@ pub fn mend_of_demo(message: &str, model: &str) -> Option<&'static str> {
     )
 }
 
-/// Says that a key of the vault is not there for a test before a server is saved, and how both are done one by one.
+/// Says that a key of the vault is not there for a test before a server is saved, and what to do one by one: `secret` is its
+/// name in the vault, `host` the server with its port.
 #[must_use]
-pub fn vault_key_untested(name: &str, model: &str) -> String {
+pub fn vault_key_untested(secret: &str, host: &str, model: &str) -> String {
+    let secret = shell_word(secret);
     format!(
-        "--key vault:NAME: this test has no access to the vault, only the daemon has. Save without it: --no-test; then \
-         `palyra model test {}` tests it with the key of the vault. The page *Models* of `palyra console` does both",
-        shell_word(&format!("{name}/{model}"))
+        "--key vault:{secret}: the test before saving has no access to the vault. `palyra admin vault put {secret} --host {host}` \
+         stores the key and binds it (`palyra admin vault bind {secret} {host}` where it is stored already); then the same command \
+         with --no-test saves the server, and `palyra model test {}` tests it",
+        shell_word(model)
     )
 }
 
@@ -293,7 +296,10 @@ mod tests {
         let message = "the answer does not fit the schema: `/a`: must be of type string";
         assert!(mend_of_demo(message, "demo/demo").unwrap().contains("`palyra model add`"));
         assert_eq!((mend_of_demo(message, "a/b"), mend_of_demo("busy", "demo/demo")), (None, None));
-        assert!(vault_key_untested("my", "b c").contains("`palyra model test 'my/b c'`"));
+        let said = vault_key_untested("my", "127.0.0.1:80", "my/b c");
+        assert!(said.contains("`palyra model test 'my/b c'`"), "{said}");
+        assert!(said.contains("`palyra admin vault put my --host 127.0.0.1:80`"), "{said}");
+        assert!(said.contains("`palyra admin vault bind my 127.0.0.1:80`"), "{said}");
     }
 
     const LACKS: &str = "PLY-3001: no key for `x`: `X_KEY` is not set in the daemon's environment, set it";

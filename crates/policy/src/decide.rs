@@ -323,6 +323,10 @@ fn explanation(snapshot: &ToolCallPolicySnapshot, tool: &ToolSpec, judged: &Judg
             let mend = forbidden_mend(&judged.judgement.policies, tool).unwrap_or(again);
             format!("policy forbids this call of `{name}` by {by}{cannot}; {mend}")
         }
+        DecisionReason::NoRulePermits if snapshot.rules().files.is_empty() => format!(
+            "policy denies this call of `{name}`: no policies are in force; `palyra policy check` shows the mistake in a policy file, \
+             and `palyra config reload` applies the files once it is mended"
+        ),
         DecisionReason::NoRulePermits => {
             let near = near_rules(snapshot.policies(), &judged.request);
             let told = near.first().map_or(String::new(), |near| format!(": {}", near.describe()));

@@ -29,4 +29,6 @@ pub use rows::{AmbiguousWidth, MODEL_MARK, MarkedRows, RowWidth, TOOL_MARK, inde
 pub use shell_word::shell_word;
 pub use short_id::short_id;
 pub use table::table;
-pub use typed_address::{addresses, host_of_url, is_same_server, is_server_name, server_name_like};
+pub use typed_address::{
+    addresses, authority_of_url, host_of_url, is_same_server, is_server_name, server_name_like,
+};

@@ -47,10 +47,16 @@ enum HostReach {
 /// Returns the host of an address, with or without a scheme.
 #[must_use]
 pub fn host_of_url(url: &str) -> &str {
+    host_of(authority_of_url(url))
+}
+
+/// Returns the host of an address with its port, where it has one.
+#[must_use]
+pub fn authority_of_url(url: &str) -> &str {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let authority = rest.split('/').next().unwrap_or_default();
     // What is before the sign is a name with a password.
-    host_of(authority.rsplit_once('@').map_or(authority, |(_, host)| host))
+    authority.rsplit_once('@').map_or(authority, |(_, host)| host)
 }
 
 /// Returns whether two addresses are the same server: the same port of the same host, where all names of this machine are

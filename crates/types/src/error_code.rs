@@ -359,7 +359,7 @@ error_codes! {
     OverBudget = 5007, "over_budget", LimitReached, "A budget does not allow the model request.",
         "`palyra budget` shows what is spent; raise the limit, top the budget up, or wait for its next window";
     ModelWithoutPrice = 5008, "model_without_price", Conflict, "A budget limits money, and the model has no price.",
-        "`palyra explain docs/usage.md` says how to set a price; or use a model that has one, or remove the budget: `palyra budget`";
+        "`palyra explain docs/usage.md` says how to set a price; or use a model that has one, or remove the budget: `palyra budget remove NAME`";
     Internal = 9001, "internal", Internal, "An invariant did not hold; this is a bug.",
         "report this bug with the output of `palyra doctor --json`";
 }

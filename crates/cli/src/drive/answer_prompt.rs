@@ -83,6 +83,9 @@ impl<R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'_, R, F> {
     fn words_help(&self) -> String {
         let what = match self.view.model_question() {
             Some(_) => "the next line you type is the answer",
+            None if !self.view.unresolved().is_empty() => {
+                "the run waits: the next line you type goes to the model, and the outcome stays unknown until that command settles it"
+            }
             None => "the run waits: the next line you type lets it go on",
         };
         let leaves = match &self.seat.person {

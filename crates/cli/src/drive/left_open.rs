@@ -101,7 +101,7 @@ impl<R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'_, R, F> {
     pub(super) fn how_to_approve(&self, approval: &str) -> String {
         match &self.seat.person {
             InteractionMode::WatchedKeyboard { .. } => format!(
-                "left open: /approve asks it again here; in a shell, `palyra approve yes {}` lets it run",
+                "left open: /approve asks it again here; in a shell, `palyra approve yes {}` shows it and takes the answer",
                 short_id(approval)
             ),
             InteractionMode::LinePrompt(_) | InteractionMode::Unattended => {
@@ -132,6 +132,6 @@ impl<R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'_, R, F> {
 
 fn waits_for(approval: &str) -> String {
     format!(
-        "the run waits; `palyra approve yes {approval}` lets it run, `palyra approve no {approval}` denies it"
+        "the run waits; `palyra approve yes {approval}` approves (a high risk takes a code there), `palyra approve no {approval}` denies it"
     )
 }

@@ -19,7 +19,7 @@ const NOTHING: &str = "no budget limits model requests; `palyra budget set NAME 
 
 /// See what model requests cost and may cost, and change it.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  palyra budget set daily --limit money=5.00 --window day")]
+#[command(after_help = "Example:\n  palyra budget set daily --limit tokens=200000 --window day")]
 pub(crate) struct BudgetArgs {
     #[command(subcommand)]
     verb: Option<BudgetVerb>,
@@ -35,7 +35,7 @@ enum BudgetVerb {
         json: bool,
     },
     /// Make a budget, or replace it as a whole
-    #[command(after_help = "Example:\n  palyra budget set daily --limit money=5.00 --soft money=4.00")]
+    #[command(after_help = "Example:\n  palyra budget set daily --limit tokens=200000 --soft tokens=150000")]
     Set {
         /// Its name
         name: String,

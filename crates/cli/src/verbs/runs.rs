@@ -57,7 +57,7 @@ pub(crate) enum RunsVerb {
         /// Only those with this in their input
         #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
         search: String,
-        /// Only those begun since: today, 30m, 12h, 7d, or a date
+        /// Only those begun since: today, yesterday, 30m, 12h, 7d, or a date
         #[arg(long, value_name = "TIME", value_parser = time_until_now)]
         since: Option<Timestamp>,
         /// At most so many

@@ -154,7 +154,7 @@ impl StatusReport {
             self.add("", "`palyra runs list --open` lists the runs that wait");
         }
         if total.budgets > 0 {
-            self.add("", "`palyra budget` shows limits and how runs go on that wait for one");
+            self.add("", "`palyra runs list --open` names runs that wait for one; `palyra budget go-on RUN` lets one go on");
         }
         if total.doubts > 0 {
             self.add("", "`palyra runs effects --unknown` lists the unknown outcomes");

@@ -72,6 +72,22 @@ fn a_server_of_the_environment_that_cannot_be_set_up_is_found_without_a_network(
     assert!(planned("sesame").is_empty());
 }
 
+#[test]
+fn a_key_that_a_configured_server_has_is_not_offered() {
+    let environment = BTreeMap::from([("OPENAI_API_KEY".to_owned(), "canary".to_owned())]);
+    let offered = |text: &str| {
+        let config = config::load_text(Path::new("/f/palyra.toml"), text, &environment, &[]);
+        unused_keys(&config.expect("valid"), &environment)
+    };
+    let [offer] = <[String; 1]>::try_from(offered("")).expect("one offer");
+    assert!(
+        offer.contains("(env:OPENAI_API_KEY); it is not used by itself") && !offer.contains("canary"),
+        "{offer}"
+    );
+    assert_eq!(offered("[providers.box]\nbase_url = \"https://h\"\nkey = \"env:OTHER\"\n"), [offer]);
+    assert!(offered("[providers.box]\nbase_url = \"https://h\"\nkey = \"env:OPENAI_API_KEY\"\n").is_empty());
+}
+
 /// Builds the models of a configuration without a network; returns the models for embeddings.
 async fn embedding_models(text: &str) -> Result<Vec<String>, String> {
     let _ = rustls::crypto::ring::default_provider().install_default();

@@ -366,7 +366,18 @@ fn nothing_of_a_command_is_left_when_the_daemon_is_killed() {
     );
     let unknown = |home: &Home| home.palyra(&["doctor"]).out.contains("! unknown_effects");
     assert!(unknown(&home));
-    home.palyra(&settles("did-not-happen").split(' ').skip(1).collect::<Vec<_>>()).expect(0);
+    let settle = |resolution: &str| {
+        let command = settles(resolution);
+        home.palyra(&command.split(' ').skip(1).collect::<Vec<_>>())
+    };
+    home.palyra(&["runs", "cancel", &waits.run]).expect(0);
+    let refused = settle("retry").expect(5);
+    assert!(
+        refused.err.contains("say `happened` or `did-not-happen` in place of `retry`"),
+        "{}",
+        refused.err
+    );
+    settle("did-not-happen").expect(0);
     let shown = home.palyra(&["runs", "show", &waits.run]).expect(0);
     assert!(!shown.out.contains("its outcome is not known") && !unknown(&home), "{}", shown.out);
 }

@@ -22,6 +22,15 @@ fn snapshot() -> &'static ToolCallPolicySnapshot {
     &SNAPSHOT
 }
 
+#[test]
+fn a_denial_without_policies_says_that_none_are_in_force() {
+    let closed = snapshot_of(ToolPolicyRules { files: Vec::new(), ..ToolPolicyRules::shipped() });
+    let decision = decide_tool_call(&closed, &raw("read_file", r#"{"path": "a"}"#), &evidence());
+    let said = decision.explanation.expose();
+    assert!(said.contains("no policies are in force; `palyra policy check`"), "{said}");
+    assert_eq!(decision.reason, DecisionReason::NoRulePermits);
+}
+
 fn evidence() -> CallEvidence<'static> {
     CallEvidence { workspace: Some(ROOT), ..CallEvidence::default() }
 }

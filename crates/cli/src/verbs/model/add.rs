@@ -26,7 +26,7 @@ use crate::daemon_hooks::ConfigMistake;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use palyra_explain::{mend_of_try, mend_without_key, replaced_key, vault_key_untested};
-use palyra_screen_text::{addresses, is_same_server, is_server_name, server_name_like};
+use palyra_screen_text::{addresses, authority_of_url, is_same_server, is_server_name, server_name_like};
 use palyra_terminal::{NoteKind, OutputError, PromptReader, ReadingMode};
 
 /// Add a server of models after a test, by default that of the environment.
@@ -278,8 +278,11 @@ fn check_arguments(args: &AddRequest) -> Result<(), Failure> {
         return Err(Failure::Usage(format!("the name takes a-z, 0-9 and -; for example `{like}`")));
     }
     let reference = |key: &str| ["env:", "file:", "vault:"].iter().any(|kind| key.starts_with(kind));
-    if args.key.as_deref().is_some_and(|key| key.starts_with("vault:")) && !args.no_test {
-        return Err(Failure::Usage(vault_key_untested(&args.name, &args.model)));
+    if let Some(secret) =
+        args.key.as_deref().and_then(|key| key.strip_prefix("vault:")).filter(|_| !args.no_test)
+    {
+        let model = format!("{}/{}", args.name, args.model);
+        return Err(Failure::Usage(vault_key_untested(secret, authority_of_url(&args.base_url), &model)));
     }
     if args.key.as_deref().is_some_and(|key| !reference(key)) {
         // What was typed may be the key itself, so it is not repeated.

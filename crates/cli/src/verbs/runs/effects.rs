@@ -1,7 +1,8 @@
 //! `palyra runs effects`: what runs did, and settling an outcome that is not known.
 
 use clap::{Args, Subcommand};
-use palyra_client::Client;
+use palyra_client::{Client, ClientError};
+use palyra_types::ErrorCode;
 use palyra_wire::json::{to_json, to_json_with_defaults};
 use palyra_wire::v1;
 
@@ -153,10 +154,15 @@ async fn resolve(
     format: OutputFormat,
 ) -> Result<Exit, Failure> {
     let run = request.run_id.clone();
-    let effect = client
-        .resolve_effect(request)
-        .await
-        .map_err(|error| Failure::from(error).naming(&context.output.id(&run)))?;
+    let is_retry = request.resolution() == v1::EffectResolution::Retry;
+    let effect = client.resolve_effect(request).await.map_err(|error| match error {
+        ClientError::Refused { code: code @ ErrorCode::RunFinished, message } if is_retry => Failure::WithMend {
+            code,
+            message: format!("{message}, so nothing is made again there"),
+            mend: "say `happened` or `did-not-happen` in place of `retry`; a new run can make the call again".to_owned(),
+        },
+        error => Failure::from(error).naming(&context.output.id(&run)),
+    })?;
     if format == OutputFormat::Json {
         context.output.json(&to_json_with_defaults(&effect))?;
     } else {

@@ -25,7 +25,8 @@ fn the_worst_case_fits_a_screen() {
         ..Default::default()
     };
     report.model("box/m", &origin);
-    let counts = WaitingCounts { approvals: 1, questions: 2, doubts: 3, ..WaitingCounts::default() };
+    let counts =
+        WaitingCounts { approvals: 1, questions: 2, doubts: 3, budgets: 1, ..WaitingCounts::default() };
     report
         .waiting(&WaitingWork { here: counts, elsewhere: counts, waiting_runs: 4, ..Default::default() }, 9);
     let check = v1::Check {
@@ -49,8 +50,9 @@ fn the_worst_case_fits_a_screen() {
     let text: Vec<String> = report.lines.iter().map(|(name, text)| format!("{name} {text}")).collect();
     for expect in [
         "model box/m, by model.default",
-        "waits in this folder: 1 approval, 2 runs that want an answer, 3 unknown outcomes",
-        "waits elsewhere: 1 approval, 2 runs that want an answer, 3 unknown outcomes",
+        "waits in this folder: 1 approval, 2 runs that want an answer, 1 run that waits for a budget, 3 unknown outcomes",
+        "waits elsewhere: 1 approval, 2 runs that want an answer, 1 run that waits for a budget, 3 unknown outcomes",
+        " `palyra runs list --open` names runs that wait for one; `palyra budget go-on RUN` lets one go on",
         "runs 5 active, 4 waiting",
         "approvers local_socket (1 person, 2 streams)",
         "sandbox commands run in namespaces of their own (tier C)",

@@ -47,7 +47,9 @@ pub(super) fn cause_words(cause: v1::IncidentCause) -> &'static str {
         v1::IncidentCause::ProjectionDiffers => "A derived table differs from the log",
         v1::IncidentCause::EntryDamaged => "An entry does not verify",
         v1::IncidentCause::ScratchLeft => "Files of programs that ended are left while the disk is low",
-        v1::IncidentCause::SpareFiles => "Files that can be made again, or old backups, are kept while the disk is low",
+        v1::IncidentCause::SpareFiles => {
+            "Files that can be made again, or old backups, are kept while the disk is low"
+        }
         v1::IncidentCause::WorkerSilent => "A worker shows no sign of life",
         v1::IncidentCause::BrowserSilent => "A browser does not answer",
         v1::IncidentCause::Unspecified => "The cause is not known",
