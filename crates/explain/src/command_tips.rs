@@ -6,7 +6,7 @@
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use palyra_screen_text::shell_word;
-use palyra_types::spelling::{is_alike, is_swapped};
+use palyra_types::spelling::{is_alike, is_swapped, slips};
 
 use crate::typed_commands::{
     branch_at_entry, completed_command, explained_call, is_like_id, known_command, plain_words,
@@ -72,7 +72,11 @@ pub fn with_tip(
         keep_safe(&mut error, typed);
         if let Some(word) = typed.first().filter(|_| without_verb) {
             let nearest = suggested(&error, ContextKind::SuggestedSubcommand).pop();
-            let swapped = SAFE_VERBS[..FIRST_VERBS].iter().find(|verb| is_swapped(word, verb));
+            let lacks_letter = |verb: &str| {
+                word.len() < verb.len() && verb.chars().next() == word.chars().next() && slips(word, verb) == 1
+            };
+            let mut verbs = SAFE_VERBS[..FIRST_VERBS].iter();
+            let swapped = verbs.find(|verb| is_swapped(word, verb) || lacks_letter(verb));
             // Words of a question: another first letter is more than a slip.
             let nearest =
                 nearest.filter(|verb| typed.len() == 1 || verb.chars().next() == word.chars().next());

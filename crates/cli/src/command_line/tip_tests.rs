@@ -112,6 +112,7 @@ fn no_tip_names_a_verb_that_acts_or_an_option_that_is_not_alike() {
         (&["statsu"][..], "the nearest verb is 'status'"),
         (&["rum"], "the nearest verb is 'run'"),
         (&["rnu"], "the nearest verb is 'run'"),
+        (&["rn", "hello"], "the nearest verb is 'run'"),
         (&["run", "-a", "x.png", "what is this"], "--attach"),
         (&["runs", "lits"], "'list'"),
         (&["sesions", "list"], "'sessions'"),
