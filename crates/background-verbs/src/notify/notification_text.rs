@@ -11,12 +11,14 @@ pub(super) const TARGET_HEAD: [&str; 5] = ["TARGET", "DELIVERED", "LAST", "NOT S
 
 /// Returns the row of a target.
 pub(super) fn target_row(target: NotificationTarget) -> [String; 5] {
+    let kind = target.kind_name().into_owned();
     let delivered = target.delivered.map_or_else(|| "never".to_owned(), |time| age(Some(time)));
-    let (last, why) = match &target.latest {
+    let not_sent = not_sent(&target);
+    let (last, why) = match target.latest {
         None => (String::new(), String::new()),
-        Some(latest) => (format!("{} {}", latest.stage_name(), age(latest.changed)), explanation(latest)),
+        Some(latest) => (format!("{} {}", latest.stage_name(), age(latest.changed)), explanation(&latest)),
     };
-    [target.kind_name().into_owned(), delivered, last, not_sent(&target), why]
+    [kind, delivered, last, not_sent, why]
 }
 
 /// Says how many messages did not arrive, or may not have.
