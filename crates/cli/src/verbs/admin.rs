@@ -4,10 +4,8 @@ mod agents;
 mod complete;
 mod completions;
 mod confirm;
-mod incidents;
 mod man;
 mod people;
-mod tasks;
 mod tokens;
 mod vault;
 
@@ -19,7 +17,9 @@ use crate::context::Context;
 use crate::drive::OutputFormat;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use palyra_notify_verbs::{NotifyArgs, NotifyVerbEnd, NotifyVerbError};
+use palyra_background_verbs::{
+    BackgroundVerb, BackgroundVerbEnd, BackgroundVerbError, IncidentsArgs, NotifyArgs, TasksArgs,
+};
 use palyra_schedule_verbs::{ScheduleVerbError, SchedulesArgs, VerbEnd, VerbScreen};
 use palyra_terminal::NoteKind;
 
@@ -41,13 +41,13 @@ pub(crate) enum AdminVerb {
     /// List agents, and create, change or archive them
     Agents(agents::AgentsArgs),
     /// List what the daemon does by itself, and how each task ended
-    Tasks(tasks::TasksArgs),
+    Tasks(TasksArgs),
     /// List schedules, and make, change or start them
     Schedules(SchedulesArgs),
     /// List the targets of notifications, and send test messages
     Notify(NotifyArgs),
     /// List what self-healing found, with the remedy of each
-    Incidents(incidents::IncidentsArgs),
+    Incidents(IncidentsArgs),
     /// Run the daemon as a systemd user service
     #[command(subcommand)]
     Service(palyra_service_verb::ServiceVerb),
@@ -76,7 +76,7 @@ pub(crate) async fn run(context: &Context, verb: AdminVerb) -> Result<Exit, Fail
         AdminVerb::Vault(verb) => vault::run(context, verb).await,
         AdminVerb::Agents(args) => agents::run(context, args).await,
         AdminVerb::Complete(args) => complete::run(context, &args).await,
-        AdminVerb::Tasks(args) => tasks::run(context, args).await,
+        AdminVerb::Tasks(args) => run_background(context, BackgroundVerb::Tasks(args)).await,
         AdminVerb::Schedules(args) => {
             let screen = VerbScreen { output: &context.output, interrupts: &context.interrupts };
             match palyra_schedule_verbs::run(screen, &context.connect().await?, args).await {
@@ -86,14 +86,8 @@ pub(crate) async fn run(context: &Context, verb: AdminVerb) -> Result<Exit, Fail
                 Err(ScheduleVerbError::Output(error)) => Err(error.into()),
             }
         }
-        AdminVerb::Notify(args) => {
-            match palyra_notify_verbs::run(&context.output, &context.connect().await?, args).await {
-                Ok(end) => Ok(if end == NotifyVerbEnd::Done { Exit::Done } else { Exit::Failed }),
-                Err(NotifyVerbError::Client(error)) => Err(error.into()),
-                Err(NotifyVerbError::Output(error)) => Err(error.into()),
-            }
-        }
-        AdminVerb::Incidents(args) => incidents::run(context, args).await,
+        AdminVerb::Notify(args) => run_background(context, BackgroundVerb::Notify(args)).await,
+        AdminVerb::Incidents(args) => run_background(context, BackgroundVerb::Incidents(args)).await,
         AdminVerb::Service(verb) => {
             context.service_command()?.run(verb).await?;
             Ok(Exit::Done)
@@ -116,5 +110,15 @@ pub(crate) async fn run(context: &Context, verb: AdminVerb) -> Result<Exit, Fail
             }
             Ok(Exit::Done)
         }
+    }
+}
+
+async fn run_background(context: &Context, verb: BackgroundVerb) -> Result<Exit, Failure> {
+    let client =
+        if verb.is_inspection() { context.connect_to_inspect().await } else { context.connect().await }?;
+    match verb.run(&context.output, &client).await {
+        Ok(end) => Ok(if end == BackgroundVerbEnd::Done { Exit::Done } else { Exit::Failed }),
+        Err(BackgroundVerbError::Client(error)) => Err(error.into()),
+        Err(BackgroundVerbError::Output(error)) => Err(error.into()),
     }
 }

@@ -12,14 +12,14 @@ use palyra_wire::v1::NotificationTargetKind;
 )]
 pub struct NotifyArgs {
     #[command(subcommand)]
-    pub(crate) verb: Option<NotifyVerb>,
+    pub(super) verb: Option<NotifyVerb>,
     /// One line of JSON each
     #[arg(long)]
-    pub(crate) json: bool,
+    pub(super) json: bool,
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum NotifyVerb {
+pub(super) enum NotifyVerb {
     /// List the targets that are configured, with their last result
     #[command(after_help = "Example:\n  palyra admin notify list --json")]
     List {

@@ -5,7 +5,7 @@ use palyra_terminal::OutputError;
 
 /// How a verb ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NotifyVerbEnd {
+pub enum BackgroundVerbEnd {
     /// It is done.
     Done,
     /// A test message was not sent, or it is not known whether it was.
@@ -14,7 +14,7 @@ pub enum NotifyVerbEnd {
 
 /// Why a verb failed.
 #[derive(Debug, thiserror::Error)]
-pub enum NotifyVerbError {
+pub enum BackgroundVerbError {
     /// The daemon refused, or was not reached.
     #[error(transparent)]
     Client(#[from] ClientError),

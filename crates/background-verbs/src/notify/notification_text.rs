@@ -7,16 +7,18 @@ use palyra_wire::v1::{Notification, NotificationStage, NotificationTarget};
 /// Characters of an explanation.
 const EXPLANATION_CHARS_MAX: usize = 500;
 
-pub(crate) const TARGET_HEAD: [&str; 5] = ["TARGET", "DELIVERED", "LAST", "NOT SENT", "WHY"];
+pub(super) const TARGET_HEAD: [&str; 5] = ["TARGET", "DELIVERED", "LAST", "NOT SENT", "WHY"];
 
 /// Returns the row of a target.
-pub(crate) fn target_row(target: NotificationTarget) -> [String; 5] {
+pub(super) fn target_row(target: NotificationTarget) -> [String; 5] {
+    let kind = target.kind_name().into_owned();
     let delivered = target.delivered.map_or_else(|| "never".to_owned(), |time| age(Some(time)));
-    let (last, why) = match &target.latest {
+    let not_sent = not_sent(&target);
+    let (last, why) = match target.latest {
         None => (String::new(), String::new()),
-        Some(latest) => (format!("{} {}", latest.stage_name(), age(latest.changed)), explanation(latest)),
+        Some(latest) => (format!("{} {}", latest.stage_name(), age(latest.changed)), explanation(&latest)),
     };
-    [target.kind_name().into_owned(), delivered, last, not_sent(&target), why]
+    [kind, delivered, last, not_sent, why]
 }
 
 /// Says how many messages did not arrive, or may not have.
@@ -32,7 +34,7 @@ fn not_sent(target: &NotificationTarget) -> String {
 }
 
 /// Says how the first attempt of a message ended, in one line.
-pub(crate) fn result_line(message: &Notification) -> String {
+pub(super) fn result_line(message: &Notification) -> String {
     let target = message.target_name();
     let why = explanation(message);
     match message.stage() {

@@ -2,15 +2,29 @@
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
+use palyra_client::Client;
+use palyra_run_view::{queued_task_row, task_row};
+use palyra_terminal::{NoteKind, Output};
 use palyra_types::QueuedTaskId;
+use palyra_wire::json::to_json;
 use palyra_wire::v1::{self, ListBackgroundTasksRequest, QueuedTaskChange, QueuedTaskKind, QueuedTaskStage};
 use serde_json::json;
 
-use crate::context::Context;
-use crate::exit::Exit;
-use crate::failure::Failure;
-use palyra_run_view::{queued_task_row, task_row};
-use palyra_terminal::NoteKind;
+use crate::answers::ListForm;
+use crate::verb_end::{BackgroundVerbEnd, BackgroundVerbError};
+
+const TASKS: ListForm<v1::BackgroundTask, 6> = ListForm {
+    none: "no background tasks",
+    head: ["TASK", "STATE", "LAST", "TOOK", "TICKS", "OUTCOME"],
+    row: task_row,
+    json: to_json,
+};
+const QUEUED: ListForm<v1::QueuedTask, 6> = ListForm {
+    none: "no such tasks",
+    head: ["TASK", "KIND", "STAGE", "CHANGED", "ATTEMPTS", "OUTCOME"],
+    row: queued_task_row,
+    json: to_json,
+};
 
 /// Lists background tasks.
 #[derive(Debug, Args)]
@@ -18,7 +32,7 @@ use palyra_terminal::NoteKind;
     args_conflicts_with_subcommands = true,
     after_help = "Examples:\n  palyra admin tasks --json\n  palyra admin tasks list --failed"
 )]
-pub(crate) struct TasksArgs {
+pub struct TasksArgs {
     #[command(subcommand)]
     verb: Option<TasksVerb>,
     /// One line of JSON each
@@ -72,15 +86,22 @@ struct ChangeArgs {
     json: bool,
 }
 
+impl TasksArgs {
+    pub(crate) fn is_inspection(&self) -> bool {
+        self.verb.is_none()
+    }
+}
+
 /// Runs the verb.
-pub(crate) async fn run(context: &Context, args: TasksArgs) -> Result<Exit, Failure> {
+pub(crate) async fn run(
+    output: &Output,
+    client: &Client,
+    args: TasksArgs,
+) -> Result<BackgroundVerbEnd, BackgroundVerbError> {
     let Some(verb) = args.verb else {
-        let client = context.connect_to_inspect().await?;
         let tasks = client.call(ListBackgroundTasksRequest {}).await?.tasks;
-        let head = ["TASK", "STATE", "LAST", "TOOK", "TICKS", "OUTCOME"];
-        return context.list(args.json.into(), tasks, "no background tasks", head, task_row);
+        return TASKS.print(output, args.json.into(), tasks);
     };
-    let client = context.connect().await?;
     let change = match verb {
         TasksVerb::List { stage, failed, kind, limit, json } => {
             let kind = kind.unwrap_or_default().into();
@@ -96,8 +117,7 @@ pub(crate) async fn run(context: &Context, args: TasksArgs) -> Result<Exit, Fail
                     v1::ListQueuedTasksRequest { stage: stage.into(), kind, page_size: limit, page_token };
                 tasks.extend(client.call(request).await?.tasks);
             }
-            let head = ["TASK", "KIND", "STAGE", "CHANGED", "ATTEMPTS", "OUTCOME"];
-            return context.list(json.into(), tasks, "no such tasks", head, queued_task_row);
+            return QUEUED.print(output, json.into(), tasks);
         }
         TasksVerb::Cancel(args) => args.requested(QueuedTaskChange::Cancel),
         TasksVerb::RunNow(args) => args.requested(QueuedTaskChange::RunNow),
@@ -107,11 +127,11 @@ pub(crate) async fn run(context: &Context, args: TasksArgs) -> Result<Exit, Fail
     let task_id = change.request.task_id.clone();
     client.call(change.request).await?;
     if change.json {
-        context.output.json(&json!({ "task_id": task_id, "recorded": true }))?;
+        output.json(&json!({ "task_id": task_id, "recorded": true }))?;
     } else {
-        context.output.note(NoteKind::Good, "recorded; `palyra admin tasks list` shows what follows");
+        output.note(NoteKind::Good, "recorded; `palyra admin tasks list` shows what follows");
     }
-    Ok(Exit::Done)
+    Ok(BackgroundVerbEnd::Done)
 }
 
 /// A change of a task, and how its outcome is shown.

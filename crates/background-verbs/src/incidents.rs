@@ -2,16 +2,29 @@
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
+use palyra_client::Client;
 use palyra_run_view::{healing_mode_row, incident_lines, incident_row};
-use palyra_terminal::NoteKind;
+use palyra_terminal::{NoteKind, Output};
 use palyra_types::IncidentId;
 use palyra_wire::json::to_json;
 use palyra_wire::v1::{self, HealingDomain, HealingMode};
 use serde_json::json;
 
-use crate::context::Context;
-use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::answers::ListForm;
+use crate::verb_end::{BackgroundVerbEnd, BackgroundVerbError};
+
+const INCIDENTS: ListForm<v1::Incident, 7> = ListForm {
+    none: "no open incidents",
+    head: ["INCIDENT", "SEVERITY", "CAUSE", "SUBJECT", "OPENED", "STAGE", "NEXT"],
+    row: incident_row,
+    json: to_json,
+};
+const MODES: ListForm<v1::HealingDomainMode, 4> = ListForm {
+    none: "no domains",
+    head: ["DOMAIN", "MODE", "FROM", "WATCHED"],
+    row: healing_mode_row,
+    json: to_json,
+};
 
 /// Lists incidents.
 #[derive(Debug, Args)]
@@ -19,7 +32,7 @@ use crate::failure::Failure;
     args_conflicts_with_subcommands = true,
     after_help = "Example:\n  palyra admin incidents mode runs auto"
 )]
-pub(crate) struct IncidentsArgs {
+pub struct IncidentsArgs {
     #[command(subcommand)]
     verb: Option<IncidentsVerb>,
     /// Also those that are over
@@ -56,46 +69,50 @@ enum IncidentsVerb {
     },
 }
 
+impl IncidentsArgs {
+    pub(crate) fn is_inspection(&self) -> bool {
+        !matches!(self.verb, Some(IncidentsVerb::Mode { domain: Some(_), .. }))
+    }
+}
+
 /// Runs the verb.
-pub(crate) async fn run(context: &Context, args: IncidentsArgs) -> Result<Exit, Failure> {
+pub(crate) async fn run(
+    output: &Output,
+    client: &Client,
+    args: IncidentsArgs,
+) -> Result<BackgroundVerbEnd, BackgroundVerbError> {
     match args.verb {
         None => {
-            let client = context.connect_to_inspect().await?;
             let request = v1::ListIncidentsRequest { all: args.all, ..Default::default() };
             let incidents = client.call(request).await?.incidents;
-            let head = ["INCIDENT", "SEVERITY", "CAUSE", "SUBJECT", "OPENED", "STAGE", "NEXT"];
-            context.list(args.json.into(), incidents, "no open incidents", head, incident_row)
+            INCIDENTS.print(output, args.json.into(), incidents)
         }
         Some(IncidentsVerb::Show { incident, json }) => {
-            let client = context.connect_to_inspect().await?;
             let request = v1::GetIncidentRequest { incident_id: incident.to_string() };
             let incident = client.call(request).await?.incident.unwrap_or_default();
             if json {
-                context.output.json(&to_json(&incident))?;
+                output.json(&to_json(&incident))?;
             } else {
                 for line in incident_lines(&incident) {
-                    context.output.line(&line)?;
+                    output.line(&line)?;
                 }
             }
-            Ok(Exit::Done)
+            Ok(BackgroundVerbEnd::Done)
         }
         Some(IncidentsVerb::Mode { domain: None, json, .. }) => {
-            let client = context.connect_to_inspect().await?;
             let domains = client.call(v1::ListIncidentsRequest::default()).await?.domains;
-            let head = ["DOMAIN", "MODE", "FROM", "WATCHED"];
-            context.list(json.into(), domains, "no domains", head, healing_mode_row)
+            MODES.print(output, json.into(), domains)
         }
         Some(IncidentsVerb::Mode { domain: Some(domain), mode, json }) => {
             let mode = mode.unwrap_or_default();
-            let client = context.connect().await?;
             let request = v1::SetHealingModeRequest { domain: domain.into(), mode: mode.into() };
             client.call(request).await?;
             if json {
-                context.output.json(&json!({ "recorded": true }))?;
+                output.json(&json!({ "recorded": true }))?;
             } else {
-                context.output.note(NoteKind::Good, "recorded; `palyra admin incidents mode` shows all");
+                output.note(NoteKind::Good, "recorded; `palyra admin incidents mode` shows all");
             }
-            Ok(Exit::Done)
+            Ok(BackgroundVerbEnd::Done)
         }
     }
 }
