@@ -73,7 +73,9 @@ pub fn with_tip(
         if let Some(word) = typed.first().filter(|_| without_verb) {
             let nearest = suggested(&error, ContextKind::SuggestedSubcommand).pop();
             let lacks_letter = |verb: &str| {
-                word.len() < verb.len() && verb.chars().next() == word.chars().next() && slips(word, verb) == 1
+                word.len() < verb.len()
+                    && verb.chars().next() == word.chars().next()
+                    && slips(word, verb) == 1
             };
             let mut verbs = SAFE_VERBS[..FIRST_VERBS].iter();
             let swapped = verbs.find(|verb| is_swapped(word, verb) || lacks_letter(verb));
