@@ -98,6 +98,7 @@ impl Exit {
             | ErrorCode::UndoOpenRun
             | ErrorCode::KeptFileRefused
             | ErrorCode::StateDirLocked
+            | ErrorCode::NoNotificationTarget
             | ErrorCode::BackupTargetRefused
             | ErrorCode::ServiceUnitKept
             | ErrorCode::SupportBundleRefused

@@ -85,7 +85,7 @@ fn every_operation_is_listed_with_its_summary_and_completed() {
     assert!(table.contains("GetStatus") && table.contains("Show the daemon and its checks"), "{table}");
     let listed = home.palyra(&["api", "--json"]).expect(0).json();
     let names: Vec<&str> = listed.iter().map(|one| one["name"].as_str().unwrap()).collect();
-    assert!(names.len() == 134 && names.is_sorted() && !names.contains(&"RunStream"), "{names:?}");
+    assert!(names.len() == 136 && names.is_sorted() && !names.contains(&"RunStream"), "{names:?}");
     let shown = listed.iter().find(|one| one["name"] == "GetRun").unwrap();
     assert_eq!((&shown["audience"], &shown["kind"]), (&"principals".into(), &"read".into()));
     let completed = home.palyra(&["admin", "complete", "operations"]).expect(0).out;
