@@ -30,7 +30,9 @@ impl OperationHandlers {
         _message: v1::ListNotificationTargetsRequest,
     ) -> Result<v1::ListNotificationTargetsResponse, ApiError> {
         let targets = self.state.waiting.notifications.targets().await?;
-        Ok(v1::ListNotificationTargetsResponse { targets: targets.into_iter().map(target).collect() })
+        Ok(v1::ListNotificationTargetsResponse {
+            targets: targets.into_iter().map(|view| target(&view)).collect(),
+        })
     }
 
     /// Answers `TestNotifications`. A message goes on when the client leaves.
@@ -87,7 +89,7 @@ fn is_attempted(stage: DeliveryStage) -> bool {
     }
 }
 
-fn target(view: TargetView) -> v1::NotificationTarget {
+fn target(view: &TargetView) -> v1::NotificationTarget {
     let count = |messages: usize| u32::try_from(messages).unwrap_or(u32::MAX);
     v1::NotificationTarget {
         kind: kind(view.target.kind).into(),

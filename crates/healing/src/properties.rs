@@ -156,10 +156,8 @@ fn marker_of(facts: &HealingFacts, key: &IncidentKey) -> ProgressMarker {
     let of_tasks = facts.tasks.read().into_iter().flatten().map(|task| (task.subject, task.marker));
     let measured = |received| ProgressMarker { received, ..ProgressMarker::default() };
     let of_sandbox = facts.sandbox.read().map(|sandbox| measured(sandbox.scratch.bytes));
-    let of_journal = match key.cause {
-        IncidentCause::WalTooLarge => facts.journal.read().map(|journal| measured(journal.wal_bytes)),
-        _ => None,
-    };
+    let of_journal = facts.journal.read().map(|journal| measured(journal.wal_bytes));
+    let of_journal = of_journal.filter(|_| key.cause == IncidentCause::WalTooLarge);
     let whole = |marker: Option<ProgressMarker>| marker.map(|marker| (IncidentSubject::default(), marker));
     let watched: BTreeMap<_, _> = match key.cause.domain() {
         HealingDomain::Runs => of_runs.collect(),

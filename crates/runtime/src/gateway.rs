@@ -144,7 +144,6 @@ pub async fn start_with_policy(
     let tapes = TapeHandle::new(Arc::clone(&ports.tapes), Arc::clone(&ports.families), hub.clone());
     let starter = ScheduledRunStarter::new(&engine, &sessions, &tapes);
     let facts = DaemonFacts { access: access.clone(), agents: agents.clone() };
-    let zones = Arc::clone(&engine.runs.ports.zones);
     let memories = memories(admin_ports.for_memory(), &engine);
     let policy = PolicyHandle::new(Arc::clone(&admin_ports), &views);
     let subscribers: Vec<Arc<dyn ErasureSubscriber>> = vec![
@@ -174,7 +173,7 @@ pub async fn start_with_policy(
         policy,
         grants: GrantsHandle::new(Arc::clone(&admin_ports), &views, owner),
         project_rules: project_rules(&ports, &views.project_rules),
-        usage: UsageHandle::new(Arc::clone(&admin_ports), Arc::clone(&views.budgets), zones),
+        usage: usage(&admin_ports, &engine),
         memories,
         erasures,
     };
@@ -190,6 +189,11 @@ pub async fn start_with_policy(
         admin,
         schedules: spawned.schedules,
     })
+}
+
+fn usage(admin_ports: &Arc<palyra_admin::AdminPorts>, engine: &Engine) -> UsageHandle {
+    let zones = Arc::clone(&engine.runs.ports.zones);
+    UsageHandle::new(Arc::clone(admin_ports), Arc::clone(&engine.views.budgets), zones)
 }
 
 fn waiting_handles(

@@ -65,7 +65,14 @@ async fn free_space(ports: &HealingPorts, cause: IncidentCause) -> Result<(), Ti
     let kinds: &'static [SpareKind] = match cause.domain() {
         HealingDomain::Sandbox => &[SpareKind::Scratch],
         HealingDomain::Artifacts => &[SpareKind::CompiledComponents, SpareKind::OlderBackups],
-        _ => SpareKind::ALL,
+        HealingDomain::Journal
+        | HealingDomain::Runs
+        | HealingDomain::Tasks
+        | HealingDomain::Approvals
+        | HealingDomain::Channels
+        | HealingDomain::Providers
+        | HealingDomain::Workers
+        | HealingDomain::Browser => SpareKind::ALL,
     };
     let freed = ports.spare.free(kinds).await.map_err(TickFailure::new)?;
     tracing::info!(bytes = freed, cause = cause.as_str(), "space was freed");

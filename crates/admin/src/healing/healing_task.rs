@@ -82,9 +82,9 @@ impl HealingTask {
         self.perform_due(&modes, now).await?;
         let board = self.ports.runs.board();
         if self.state.has_open() {
-            board.report_ends()
+            board.report_ends();
         } else {
-            board.ignore_ends()
+            board.ignore_ends();
         }
         if modes.are_off() && !self.state.has_open() {
             return Ok(NextTick::OnSignal);

@@ -230,9 +230,9 @@ mod tests {
         let is_given = || board.begun().notified().now_or_never().is_some();
         for reports in [false, true, false] {
             if reports {
-                board.report_ends()
+                board.report_ends();
             } else {
-                board.ignore_ends()
+                board.ignore_ends();
             }
             let marker = board.begin(RunId::from_parts(1, 1));
             assert!(is_given(), "the actor begins");

@@ -25,7 +25,6 @@ use palyra_terminal::NoteKind;
 
 /// People, tokens, secrets, agents, completions, manuals, the daemon itself.
 #[derive(Debug, Subcommand)]
-#[command(after_help = "Example:\n  palyra admin stop")]
 pub(crate) enum AdminVerb {
     /// People and their roles
     #[command(subcommand)]

@@ -52,7 +52,10 @@ fn a_run_that_waits_for_a_budget_is_shown_and_goes_on_when_a_person_lets_it_also
     let topped_up = parked(&home, &model, "two");
     let status = home.palyra(&["status"]).expect(0).out;
     assert!(status.contains("in this folder: 1 run that waits for a budget\n"), "{status}");
-    assert!(status.contains("`palyra budget` shows") && !status.contains("wants an answer"), "{status}");
+    assert!(
+        status.contains("`palyra budget go-on RUN` lets one go on") && !status.contains("wants an answer"),
+        "{status}"
+    );
     budget(&home, &["top-up", "calls", "requests=1"]);
     answered(&home, &topped_up);
 

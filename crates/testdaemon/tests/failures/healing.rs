@@ -9,7 +9,6 @@ mod projection;
 mod provider;
 mod stuck_daemon;
 mod three_modes;
-mod write_ahead_log;
 
 /// The journal has room for endings only.
 #[test]

@@ -95,7 +95,7 @@ struct Healed {
 }
 
 impl Healed {
-    fn start(journal: MemoryJournal) -> Self {
+    fn start(journal: &MemoryJournal) -> Self {
         let fake = FakeClock::new();
         let clock: Arc<dyn Clock> = Arc::new(fake.clone());
         let driver = BackgroundDriver::new(Arc::clone(&clock), Drain::default());
@@ -112,7 +112,7 @@ impl Healed {
             maintain: Arc::new(journal.clone()),
             spare: Arc::new(NoSpareFiles),
             runs: Arc::clone(&runs) as _,
-            queue: queue(&driver, recorder, &journal, &clock),
+            queue: queue(&driver, recorder, journal, &clock),
             models,
             reaches_approver: Arc::new(|| true),
             configured: Arc::new(|| HealingModes::all(palyra_healing::SelfHealingMode::Auto)),
@@ -194,7 +194,7 @@ async fn waiting(count: usize) -> (MemoryJournal, RunId) {
 #[tokio::test]
 async fn ten_thousand_runs_that_wait_for_a_person_raise_no_incident_and_cost_no_looks() {
     let (journal, moving) = waiting(RUNS).await;
-    let healed = Healed::start(journal);
+    let healed = Healed::start(&journal);
     let marker = healed.runs.board.begin(moving);
     marker.show_phase(RunPhase::Running);
     settle().await;
@@ -230,7 +230,7 @@ async fn ten_thousand_runs_that_wait_for_a_person_raise_no_incident_and_cost_no_
 #[tokio::test]
 async fn a_run_that_is_left_among_many_that_wait_is_found_within_its_window() {
     let (journal, moving) = waiting(3 * RECORD_PAGE_ROWS_MAX).await;
-    let healed = Healed::start(journal);
+    let healed = Healed::start(&journal);
     let marker = healed.runs.board.begin(moving);
     marker.show_phase(RunPhase::Running);
     settle().await;

@@ -49,7 +49,7 @@ impl OutsideFault for HungProvider {
 
 /// Returns whether a run is not over; one that ended was cancelled.
 pub(super) async fn is_running(daemon: &StuckDaemon, run: &str) -> Result<bool> {
-    let found = daemon.client.call(GetRunRequest { run_id: run.to_owned(), ..GetRunRequest::default() });
+    let found = daemon.client.call(GetRunRequest { run_id: run.to_owned() });
     let found = found.await?.run.unwrap_or_default();
     match found.state() {
         RunState::Cancelled => Ok(false),
