@@ -685,6 +685,7 @@ impl Operations {
             "POST /api/v1/config/reload": { "body": {} },
             "POST /api/v1/journal/rebuild": { "body": {} },
             "POST /api/v1/models": { "body": added },
+            "POST /api/v1/notifications/test": { "body": { "target": "command" } },
             "POST /api/v1/postures": { "body": posture },
             "POST /api/v1/postures/clear": { "body": { "tool": "write_file" } },
         })
@@ -699,6 +700,7 @@ fn no_confirmed_request_from_the_document_breaks_a_change_of_the_owner() {
     let (behaviour, summaries) = model();
     let server = serve(&runtime, behaviour);
     let home = home_with(&server).with("PALYRA__HTTP__LISTEN", "127.0.0.1:0");
+    home.configure("[notify]\ncommand = [\"/bin/true\"]\n");
     let mut operations = Operations::start(home, server.base_url(), summaries);
     let changes = operations.working_changes();
     let names: BTreeSet<String> = changes.keys().cloned().collect();
