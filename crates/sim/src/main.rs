@@ -11,7 +11,7 @@ use palyra_sim::campaign::{self, Campaign};
 use palyra_sim::{Outcome, TraceMode, tell};
 
 /// Stories of a campaign unless told otherwise: enough to reach every cell.
-const SEEDS: u64 = 1_200;
+const SEEDS: u64 = 2_400;
 /// Steps of a full campaign, at least.
 const STEPS_MIN: u64 = 1_000_000;
 /// Faults of a full campaign, at least.
