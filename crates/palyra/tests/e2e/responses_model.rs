@@ -89,6 +89,16 @@ fn key_of(home: &Home) -> String {
     format!("file:{}", key.display())
 }
 
+/// Returns the home of a daemon that other daemons ask, whose own model is this server.
+fn inner_of(model: &ModelServer) -> Home {
+    let inner = Home::new().with("PALYRA__HTTP__LISTEN", "127.0.0.1:0");
+    inner.configure(&format!(
+        "model.default = \"local/test-model\"\n[providers.local]\nbase_url = \"{}\"\n",
+        model.base_url()
+    ));
+    inner
+}
+
 fn section(name: &str, base_url: &str, key: &str) -> String {
     format!("[providers.{name}]\nformat = \"openai_responses\"\nbase_url = \"{base_url}\"\nkey = \"{key}\"\n")
 }
@@ -98,11 +108,7 @@ fn another_daemon_is_a_model_and_keeps_the_conversation() {
     let runtime = runtime();
     let script = vec![Reply::text("It is a lantern."), Reply::text("It is red.")];
     let model = serve(&runtime, Behaviour::each(script));
-    let inner = Home::new().with("PALYRA__HTTP__LISTEN", "127.0.0.1:0");
-    inner.configure(&format!(
-        "model.default = \"local/test-model\"\n[providers.local]\nbase_url = \"{}\"\n",
-        model.base_url()
-    ));
+    let inner = inner_of(&model);
     let daemon = HttpDaemon::start(&inner);
     let outer = Home::new();
     outer.configure(&format!(
@@ -138,11 +144,7 @@ fn rounds_with(format: &str) {
         Reply::empty().call("read_file", "{\"path\":\"a.md\"}").call("read_file", "{\"path\":\"b.md\"}");
     let script = vec![calling, Reply::text("A lantern."), both, Reply::text("Red."), Reply::text("Bye.")];
     let model = serve(&runtime, Behaviour::each(script));
-    let inner = Home::new().with("PALYRA__HTTP__LISTEN", "127.0.0.1:0");
-    inner.configure(&format!(
-        "model.default = \"local/test-model\"\n[providers.local]\nbase_url = \"{}\"\n",
-        model.base_url()
-    ));
+    let inner = inner_of(&model);
     let daemon = HttpDaemon::start(&inner);
     let outer = Home::new();
     outer.configure(&format!(
