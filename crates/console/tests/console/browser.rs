@@ -14,7 +14,7 @@ use crate::daemon::TestDaemon;
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A browser that the daemon's own person signed in with.
-pub(crate) struct Browser {
+pub(crate) struct ConsoleBrowser {
     address: SocketAddr,
     cookie: String,
 }
@@ -46,7 +46,7 @@ impl PageAnswer {
     }
 }
 
-impl Browser {
+impl ConsoleBrowser {
     pub(crate) async fn sign_in(daemon: &TestDaemon) -> Self {
         let access = &daemon.state.admin.access;
         let code = access.create_page_link(PageEntry::of(access.local_principal()), PAGE_LINK_SPAN);

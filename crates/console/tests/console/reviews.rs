@@ -8,7 +8,7 @@ use palyra_types::surface::Surface;
 use palyra_types::tool::Taints;
 use palyra_types::{Content, RunId, SessionId, TapeSeq};
 
-use crate::browser::Browser;
+use crate::browser::ConsoleBrowser;
 use crate::daemon::TestDaemon;
 
 /// Not sure enough to be applied without a review.
@@ -24,7 +24,7 @@ fn id_after<'a>(page: &'a str, before: &str) -> &'a str {
 /// A person who said something, and whose session was looked at.
 struct LearnedHome {
     daemon: TestDaemon,
-    browser: Browser,
+    browser: ConsoleBrowser,
     run: RunId,
     session: SessionId,
 }
@@ -33,7 +33,7 @@ impl LearnedHome {
     /// Starts a run with an input.
     async fn new(input: &str) -> Self {
         let daemon = TestDaemon::start().await;
-        let browser = Browser::sign_in(&daemon).await;
+        let browser = ConsoleBrowser::sign_in(&daemon).await;
         let start = "/console/chat/start";
         let chat = browser.get("/console/chat").await;
         let body = format!("token={}&key=k1&input={input}", chat.token_for(start));
