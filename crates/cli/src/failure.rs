@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::exit::Exit;
 use crate::model_names::is_same_model;
-use palyra_explain::{mend_of_demo, mend_of_refusal, mend_of_unset_key, missing_key};
+use palyra_explain::{mend_of_demo, mend_of_key};
 use palyra_screen_text::shell_word;
 
 const PATH_CHARS_MAX: usize = 300;
@@ -157,14 +157,10 @@ impl Failure {
     /// As [`Failure::naming`], of a run and the model that it asked; an unknown one is empty.
     pub(crate) fn naming_run(self, run: &str, model: &str) -> Self {
         if let Self::Local { code, message } = &self
-            && let Some(missing) = missing_key(message)
+            && let Some(mend) =
+                mend_of_demo(message, model).map(str::to_owned).or_else(|| mend_of_key(*code, message, model))
         {
-            return Self::WithMend { code: *code, mend: missing.mend(model), message: message.clone() };
-        }
-        if let Self::Local { code, message } = &self
-            && let Some(mend) = mend_of_demo(message, model).or_else(|| mend_of_unset_key(message))
-        {
-            return Self::WithMend { code: *code, mend: mend.to_owned(), message: message.clone() };
+            return Self::WithMend { code: *code, mend, message: message.clone() };
         }
         let parts = [(ID_PLACEHOLDER, run), (MODEL_PLACEHOLDER, model)];
         let known: Vec<_> = parts.into_iter().filter(|(_, value)| !value.is_empty()).collect();
@@ -268,7 +264,7 @@ fn mend_naming(code: ErrorCode, parts: &[(&str, &str)]) -> String {
 
 /// Returns whether nothing was wrong: there is no more to read about it.
 fn needs_nothing(error: &ClientError) -> bool {
-    matches!(error, ClientError::Refused { code, message } if mend_of_refusal(*code, message).is_some())
+    matches!(error, ClientError::Refused { code: ErrorCode::SessionTooShort, .. })
 }
 
 /// Returns what helps in this very case, where the code alone does not say.
@@ -323,7 +319,6 @@ fn own_mend(error: &ClientError) -> Option<String> {
             "nothing answers at {endpoint}: set `listen.tcp` in the daemon's configuration and start it"
         )),
         ClientError::GaveUp { last, .. } => own_mend(last),
-        ClientError::Refused { code, message } => mend_of_refusal(*code, message).map(str::to_owned),
         _ => None,
     }
 }
@@ -397,9 +392,9 @@ mod tests {
     #[test]
     fn a_refusal_that_needs_nothing_names_no_page() {
         let message = "there is no older part to sum up: the latest runs stay".to_owned();
-        let failure = Failure::from(ClientError::Refused { code: ErrorCode::InvalidArgument, message });
+        let failure = Failure::from(ClientError::Refused { code: ErrorCode::SessionTooShort, message });
         let lines = failure.lines();
-        assert!(lines.len() == 2 && lines[1].contains("nothing has to be done"), "{lines:?}");
+        assert!(lines.len() == 2 && lines[1].contains("no action needed"), "{lines:?}");
     }
 
     #[test]
