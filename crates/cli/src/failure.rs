@@ -282,13 +282,21 @@ fn own_mend(error: &ClientError) -> Option<String> {
                  `--model {in_force}`, to test it `palyra model test {in_force}`"
             ))
         }
-        ClientError::OtherModel { in_force, own, .. } => Some(match is_same_model(in_force, own) {
-            true => format!(
-                "`palyra admin stop`, then try again; or name the daemon's model: `--model {in_force}`, to test it \
-                 `palyra model test {in_force}`"
-            ),
-            false => "`palyra admin stop`, then try again".to_owned(),
-        }),
+        ClientError::OtherModel { in_force, own, wait_seconds, .. } => {
+            let stop = match wait_seconds {
+                0 => "`palyra admin stop`, then the same command".to_owned(),
+                seconds => format!(
+                    "the same command replaces it in {seconds} s; after `palyra admin stop` it does not wait"
+                ),
+            };
+            let named = match is_same_model(in_force, own) {
+                true => format!(
+                    "; or name the daemon's model: `--model {in_force}`, to test it `palyra model test {in_force}`"
+                ),
+                false => String::new(),
+            };
+            Some(format!("{stop}{named}"))
+        }
         ClientError::StartFailed { message, .. } if message.contains("which cannot be bound") => {
             Some(format!(
                 "another program listens there (`ss -ltnp` names it): stop it, or choose another port in `{}`",
@@ -426,6 +434,21 @@ mod tests {
         let kept = Failure::local(ErrorCode::KeptFileRefused, "no");
         let kept = kept.naming_parts(&[(" RUN", &id), (" PLACE", ".git/hooks/a b")]).lines().join("\n");
         assert!(kept.contains(&format!("kept show {id} '.git/hooks/a b'`")), "{kept}");
+    }
+
+    #[test]
+    fn a_daemon_with_another_model_that_stays_says_how_long_or_what_to_do() {
+        let mend = |wait_seconds| {
+            let (in_force, own) = ("openai/a".to_owned(), "openai/b".to_owned());
+            let kept_because = "it has 1 open run".to_owned();
+            let error = ClientError::OtherModel { in_force, own, kept_because, wait_seconds };
+            Failure::from(error).lines()[1].clone()
+        };
+        assert_eq!(mend(0), "  `palyra admin stop`, then the same command");
+        assert_eq!(
+            mend(42),
+            "  the same command replaces it in 42 s; after `palyra admin stop` it does not wait"
+        );
     }
 
     #[test]

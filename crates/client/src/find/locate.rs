@@ -302,15 +302,16 @@ impl<'a> DaemonFinder<'a> {
             notices(DaemonNotice::OtherModel { in_force, own });
             return Ok(true);
         }
-        let kept_because = match kept_because {
-            Some(why) => why,
+        let stays = |kept_because: String| v1::ShutdownResponse { kept_because, ..Default::default() };
+        let v1::ShutdownResponse { kept_because, wait_seconds } = match kept_because {
+            Some(why) => stays(why),
             None if self.options.start == StartPolicy::Never => {
-                "no daemon may be started from here".to_owned()
+                stays("no daemon may be started from here".to_owned())
             }
             None => model_check::ask_to_make_room(connection, request).await,
         };
         if !kept_because.is_empty() {
-            return Err(ClientError::OtherModel { in_force, own, kept_because });
+            return Err(ClientError::OtherModel { in_force, own, kept_because, wait_seconds });
         }
         if self.replaced != Some(record.pid) {
             self.replaced = Some(record.pid);
