@@ -224,7 +224,7 @@ impl<'a> DaemonFinder<'a> {
             (self.options.notices)(DaemonNotice::Starting { state_dir: self.dir.to_owned() });
         }
         match spawn_daemon(self.options, self.dir, self.search.deadline).await? {
-            SpawnOutcome::Ready { socket, model } => {
+            SpawnOutcome::Ready { socket, model, denies_all } => {
                 let mut connection = connect_unix(&socket).await?;
                 if let Some(own) = &self.options.own_model
                     && let Some(origin) = model_check::origin(&connection).await
@@ -234,6 +234,9 @@ impl<'a> DaemonFinder<'a> {
                     connection.model = origin.fingerprint;
                 }
                 (self.options.notices)(DaemonNotice::Started { model, took: begun.elapsed() });
+                if !denies_all.is_empty() {
+                    (self.options.notices)(DaemonNotice::DeniesAll { why: denies_all });
+                }
                 Ok(Some(connection))
             }
             SpawnOutcome::LostRace => {
