@@ -18,6 +18,7 @@ use self::budget_stop::top_up_of;
 use self::next_steps::next_step;
 use super::answer::OfferScope;
 use super::approval::granted;
+use super::model_advice::for_person;
 use super::names::run_state;
 use super::printed::PrintedLines;
 use super::result_line::result_line;
@@ -505,7 +506,7 @@ impl RunView {
         } else {
             self.failed_calls = self.failed_calls.map(|failed| failed.saturating_add(1));
             let said = finished.output.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-            let said = clean_line(said, MEND_CHARS_MAX);
+            let said = clean_line(&for_person(said), MEND_CHARS_MAX);
             shown.push(note(NoteKind::Bad, format!("{call}{} {said}", finished.error_code)));
             let part = self.read_only.get(&finished.effect_id);
             let part = part.filter(|_| finished.output.contains(READ_ONLY_ERROR)).cloned();

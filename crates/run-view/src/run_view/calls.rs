@@ -73,7 +73,7 @@ impl RunView {
             shown.extend(copied.map(|line| ShownLine::Copied(clean_line(line, COPIED_CHARS_MAX))));
             return;
         }
-        let why = clean_line(&decided.explanation, MEND_CHARS_MAX);
+        let why = clean_line(&for_person(&decided.explanation), MEND_CHARS_MAX);
         // A tool that does not exist, a call written wrongly, or one too many: no person and no rule withheld these.
         if !matches!(
             decided.reason(),
