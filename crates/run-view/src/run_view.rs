@@ -24,7 +24,7 @@ use super::printed::PrintedLines;
 use super::result_line::result_line;
 use super::tape_view;
 use super::unread_references::unread_references;
-use palyra_screen_text::{clean_line, count, short_id};
+use palyra_screen_text::{StyledLine, clean_line, count, short_id};
 use palyra_terminal::NoteKind;
 
 const ARGUMENTS_CHARS_MAX: usize = 160;
@@ -61,6 +61,8 @@ pub enum ShownLine {
     Note(NoteKind, String),
     /// A line to type or to copy, for standard error: it is neither cut nor wrapped.
     Copied(String),
+    /// What a call changes about which no person was asked, for standard error.
+    Change(Vec<StyledLine>),
     /// What an approval asks.
     Question {
         /// Which.
@@ -332,6 +334,7 @@ impl RunView {
                 if !started.paths.is_empty() {
                     self.changing_calls.insert(started.effect_id);
                 }
+                shown.extend(self.change_of(&entry.run_id, started));
             }
         }
         shown
