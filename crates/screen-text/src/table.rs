@@ -54,6 +54,8 @@ const WRAPPED: [(&str, &str); 5] =
 const LISTS: [&str; 3] = ["BUDGET", "REFERENCE", "TASK"];
 /// The first column of a table that stays one on a narrow screen: entries of the journal are many, and are looked through.
 const ENTRIES: &str = "SEQ";
+/// Cells that say nothing: a list leaves them out.
+const UNKNOWN: [&str; 2] = ["", "-"];
 /// A screen with fewer columns is a narrow one.
 const NARROW_COLUMNS: usize = 60;
 const WRAPPED_CHARS_MAX: usize = 400;
@@ -134,7 +136,8 @@ fn as_list(rows: &[TableRow], columns: usize) -> Vec<String> {
     };
     let mut lines = Vec::new();
     for row in &rows[1..] {
-        let named = rows[0].iter().zip(row).skip(titles).filter(|(_, cell)| !cell.is_empty());
+        let named =
+            rows[0].iter().zip(row).skip(titles).filter(|(_, cell)| !UNKNOWN.contains(&cell.as_str()));
         let named: Vec<String> =
             named.map(|(head, cell)| format!("{} {cell}", head.to_lowercase())).collect();
         let below = format!("{}{}", " ".repeat(WRAPPED_INDENT), named.join("; "));

@@ -146,8 +146,11 @@ fn a_name_that_is_typed_is_never_cut() {
     let row = |cells: [&str; 4]| cells.map(str::to_owned);
     let head = ["", "MODEL", "WINDOW", "NOTE"];
     let note = "built in, offline, deterministic; understands a few plain sentences";
-    let rows =
-        vec![row(["*", "mine/scripted-1-instruct", "32768", ""]), row(["", "demo/demo", "1000000", note])];
+    let rows = vec![
+        row(["*", "mine/scripted-1-instruct", "32768", ""]),
+        row(["", "late/*", "-", "not asked"]),
+        row(["", "demo/demo", "1000000", note]),
+    ];
     for columns in 8..100 {
         let lines = table(head, rows.clone(), Some(columns));
         let is_named = |line: &String| line.contains("mine/scripted-1-instruct");
@@ -168,10 +171,12 @@ fn a_name_that_is_typed_is_never_cut() {
         [
             "*  mine/scripted-1-instruct",
             "    window 32768",
+            "   late/*",
+            "    note not asked",
             "   demo/demo",
             "    window 1000000; note built in,",
-            "    offline, deterministic; understands",
-            "    a few plain sentences",
+            "    offline, deterministic;",
+            "    understands a few plain sentences",
         ]
     );
     assert!(table(head, rows, Some(80))[0].contains("WINDOW"));
