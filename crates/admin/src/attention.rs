@@ -161,24 +161,25 @@ pub fn waiting(
         limit,
     };
     let effects = effects::records(rows, &unknown)?;
-    let has_more = approvals.next.is_some() || runs.len() >= limit || effects.len() >= limit;
+    let mut has_more = approvals.next.is_some() || runs.len() >= limit || effects.len() >= limit;
     let mut things: Vec<WaitingThing> =
         approvals.records.into_iter().map(|approval| WaitingThing::Approval(Box::new(approval))).collect();
     things.extend(waits_of_runs(runs, effects));
     if query.has_daemon {
         let found = incidents::unresolved(rows, log)?;
         things.extend(found.into_iter().map(|incident| WaitingThing::Incident(Box::new(incident))));
-        things.extend(failed_tasks(rows, log)?);
+        let failed = failed_tasks(rows, log)?;
+        has_more |= failed.has_more;
+        things.extend(failed.things);
     }
     if query.has_schedules {
         let found = schedule_waits::of_principal(rows, log, principal)?;
         things.extend(found.into_iter().map(|schedule| WaitingThing::Schedule(Box::new(schedule))));
     }
     let learned = learning_candidates::of_principal(rows, log, principal)?;
-    // The text of one that was erased is gone, so no person can judge it.
-    let open =
-        learned.into_iter().filter(|one| one.state.is_open() && !one.proposed.text.expose().is_empty());
-    things.extend(open.take(limit).map(|candidate| WaitingThing::Review(Box::new(candidate))));
+    let reviews = reviews(learned, limit);
+    has_more |= reviews.has_more;
+    things.extend(reviews.things);
     things.sort_by_key(|thing| (thing.is_review(), std::cmp::Reverse(thing.since())));
     Ok(AttentionList { things, has_more })
 }
@@ -217,26 +218,46 @@ fn need_of(reason: WaitReason) -> Option<RunNeed> {
     }
 }
 
-fn failed_tasks(rows: &mut dyn RowStore, log: &mut dyn LogView) -> Result<Vec<WaitingThing>, StoreFault> {
-    let mut things = Vec::new();
+/// Returns the first of what was learned that waits for a review.
+fn reviews(learned: Vec<CandidateRecord>, limit: usize) -> AttentionList {
+    // The text of one that was erased is gone, so no person can judge it.
+    let is_reviewed = |one: &CandidateRecord| one.state.is_open() && !one.proposed.text.expose().is_empty();
+    let open: Vec<CandidateRecord> = learned.into_iter().filter(is_reviewed).collect();
+    let has_more = open.len() > limit;
+    let shown = open.into_iter().take(limit);
+    AttentionList { things: shown.map(|one| WaitingThing::Review(Box::new(one))).collect(), has_more }
+}
+
+/// Reads tasks of the background queue that failed too often, or may be done or not.
+fn failed_tasks(rows: &mut dyn RowStore, log: &mut dyn LogView) -> Result<AttentionList, StoreFault> {
+    let mut list = AttentionList::default();
     for stage in [TaskStage::DeadLetter, TaskStage::OutcomeUnknown] {
         let query = queued_tasks::TaskQuery {
             stage: Some(stage),
             limit: RECORD_PAGE_ROWS_MAX,
             ..queued_tasks::TaskQuery::default()
         };
-        let found = queued_tasks::records(rows, log, &query)?;
-        // A notification about a notification that failed would fail as well.
-        let found = found.into_iter().filter(|task| task.kind != TaskKind::Notify);
-        things.extend(found.map(|task| WaitingThing::FailedTask(Box::new(task))));
+        let page = failed_page(queued_tasks::records(rows, log, &query)?, RECORD_PAGE_ROWS_MAX);
+        list.has_more |= page.has_more;
+        list.things.extend(page.things);
     }
-    Ok(things)
+    Ok(list)
+}
+
+/// Returns what waits of a page of failed tasks; a full page may have another one behind it.
+fn failed_page(found: Vec<OrchestratorBackgroundTaskRecord>, limit: usize) -> AttentionList {
+    let has_more = found.len() >= limit;
+    // A notification about a notification that failed would fail as well.
+    let found = found.into_iter().filter(|task| task.kind != TaskKind::Notify);
+    AttentionList { things: found.map(|task| WaitingThing::FailedTask(Box::new(task))).collect(), has_more }
 }
 
 #[cfg(test)]
 mod tests {
+    use palyra_types::learning::{CandidateAuthor, CandidateKind, CandidateProposed, CandidateState};
     use palyra_types::run::{InputDelivery, RunLifecycleState};
-    use palyra_types::{AgentId, Redacted, Seq, SessionId, TapeSeq};
+    use palyra_types::surface::Surface;
+    use palyra_types::{AgentId, CandidateId, LeaseFence, QueuedTaskId, Redacted, Seq, SessionId, TapeSeq};
 
     use super::*;
 
@@ -274,5 +295,70 @@ mod tests {
         assert_eq!(needs(waits_of_runs(runs, Vec::new())), [RunNeed::WordsAfterOutcome, RunNeed::Answer]);
         let other = [WaitReason::Approval, WaitReason::ClientTool].map(|reason| run_that_waits(3, reason));
         assert_eq!(needs(waits_of_runs(other.into(), Vec::new())), []);
+    }
+
+    fn candidate(state: CandidateState, text: &str) -> CandidateRecord {
+        let proposed = CandidateProposed {
+            candidate: CandidateId::NIL,
+            kind: CandidateKind::Fact,
+            confidence_bps: 1,
+            state,
+            held_back: None,
+            author: CandidateAuthor::Rules,
+            evidence: Vec::new(),
+            taints: Default::default(),
+            via: Surface::LocalSocket,
+            memory: None,
+            supersedes: None,
+            text: Redacted::cleaned(text.to_owned()),
+        };
+        CandidateRecord {
+            proposed,
+            state,
+            memory: None,
+            principal: PrincipalId::NIL,
+            session: None,
+            seq: Seq(1),
+            created: Timestamp(0),
+            updated: Timestamp(0),
+        }
+    }
+
+    #[test]
+    fn reviews_beyond_a_page_are_said_to_be_there() {
+        let open = candidate(CandidateState::PendingReview, "tea");
+        let mut learned = vec![open.clone(), open.clone()];
+        // Neither of these waits for a review.
+        learned.push(candidate(CandidateState::Rejected, "tea"));
+        learned.push(candidate(CandidateState::PendingReview, ""));
+        let whole = reviews(learned.clone(), 2);
+        assert_eq!((whole.things.len(), whole.has_more), (2, false));
+        learned.push(open);
+        let part = reviews(learned, 2);
+        assert_eq!((part.things.len(), part.has_more), (2, true));
+    }
+
+    #[test]
+    fn failed_tasks_beyond_a_page_are_said_to_be_there() {
+        let task = |kind| OrchestratorBackgroundTaskRecord {
+            task: QueuedTaskId::NIL,
+            kind,
+            principal: PrincipalId::NIL,
+            session: None,
+            seq: Seq(1),
+            created: Timestamp(0),
+            changed: Timestamp(0),
+            stage: TaskStage::DeadLetter,
+            due: Timestamp(0),
+            fence: LeaseFence(1),
+            attempts: 1,
+            progress: 0,
+            is_cancel_requested: false,
+            last_end: None,
+            explanation: Redacted::default(),
+        };
+        let part = failed_page(vec![task(TaskKind::Backup), task(TaskKind::Notify)], 2);
+        assert_eq!((part.things.len(), part.has_more), (1, true));
+        assert!(!failed_page(vec![task(TaskKind::Backup)], 2).has_more);
     }
 }

@@ -47,6 +47,12 @@ pub enum AdminError {
     /// No such incident.
     #[error("no such incident; `palyra admin incidents` lists them")]
     IncidentNotFound,
+    /// The session has no older part that a summary could shorten.
+    #[error("{why}")]
+    SessionTooShort {
+        /// Why not.
+        why: String,
+    },
     /// No such model.
     #[error("model `{model}` is not configured")]
     ModelNotConfigured {
@@ -106,6 +112,7 @@ impl AdminError {
             Self::MemoryNotFound => ErrorCode::MemoryNotFound,
             Self::BudgetNotFound { .. } => ErrorCode::BudgetNotFound,
             Self::IncidentNotFound => ErrorCode::IncidentNotFound,
+            Self::SessionTooShort { .. } => ErrorCode::SessionTooShort,
             Self::ModelNotConfigured { .. } => ErrorCode::ModelNotConfigured,
             Self::InvalidArgument { .. } | Self::SecretInIdentity { .. } => ErrorCode::InvalidArgument,
             Self::KeptFiles(_) => ErrorCode::KeptFileRefused,

@@ -71,6 +71,12 @@ impl UsageHandle {
         self.ports.clock.wall().into()
     }
 
+    /// Returns the currency of the configured prices, such as `EUR`; empty where there are none.
+    #[must_use]
+    pub fn currency(&self) -> String {
+        ConfiguredPrices(self.prices.configured()).facts().map(|facts| facts.currency).unwrap_or_default()
+    }
+
     /// Sums the runs of these days that the caller may see: their own, and all for an owner.
     ///
     /// # Errors

@@ -9,7 +9,7 @@ use palyra_wire::v1::{
 };
 
 use crate::api_error::ApiError;
-use crate::daemon_facts::{ConfigFact, ReplacementKind};
+use crate::daemon_facts::{ConfigFact, KeptDaemon, ReplacementKind};
 use crate::operations::OperationHandlers;
 use crate::reload::{ReloadError, ReloadReport};
 use crate::translate;
@@ -73,7 +73,7 @@ impl OperationHandlers {
     }
 
     /// Makes room for a daemon with another model, where nothing speaks against it; else returns what does.
-    async fn make_room(&self, replacement: ReplacementKind) -> Result<Option<String>, ApiError> {
+    async fn make_room(&self, replacement: ReplacementKind) -> Result<Option<KeptDaemon>, ApiError> {
         let _one_by_one = self.making_room.lock().await;
         // It makes room for another client's daemon already, or stops anyway.
         if self.daemon.stop_requested.is_cancelled() {
@@ -89,8 +89,8 @@ impl OperationHandlers {
                 self.daemon.stop_requested.cancel();
                 Ok(None)
             }
-            1 => Ok(Some("it has 1 open run".to_owned())),
-            open => Ok(Some(format!("it has {open} open runs"))),
+            1 => Ok(Some(KeptDaemon::because("it has 1 open run"))),
+            open => Ok(Some(KeptDaemon::because(format!("it has {open} open runs")))),
         }
     }
 }
@@ -129,9 +129,9 @@ impl OperationHandlers {
             false => ReplacementKind::OtherModel,
         };
         if message.only_if_replaceable
-            && let Some(kept_because) = self.make_room(replacement).await?
+            && let Some(kept) = self.make_room(replacement).await?
         {
-            return Ok(ShutdownResponse { kept_because });
+            return Ok(ShutdownResponse { kept_because: kept.why, wait_seconds: kept.wait_seconds });
         }
         tracing::info!("the owner asked the daemon to stop");
         self.daemon.stop_requested.cancel();

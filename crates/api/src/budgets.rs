@@ -27,7 +27,8 @@ impl OperationHandlers {
         _message: v1::ListBudgetsRequest,
     ) -> Result<v1::ListBudgetsResponse, ApiError> {
         let listed = self.state.admin.usage.budgets(caller).await?;
-        Ok(v1::ListBudgetsResponse { budgets: listed.into_iter().map(budget).collect() })
+        let currency = self.state.admin.usage.currency();
+        Ok(v1::ListBudgetsResponse { budgets: listed.into_iter().map(budget).collect(), currency })
     }
 
     /// Answers `SetBudget`.
@@ -97,7 +98,8 @@ impl OperationHandlers {
     ) -> Result<v1::GoOnOnceResponse, ApiError> {
         let run = translate::id("run_id", &message.run_id)?;
         let raised = self.state.runs.go_on_once(caller, run).await?;
-        Ok(v1::GoOnOnceResponse { raised: raised.iter().map(raised_budget).collect() })
+        let currency = self.state.admin.usage.currency();
+        Ok(v1::GoOnOnceResponse { raised: raised.iter().map(raised_budget).collect(), currency })
     }
 }
 

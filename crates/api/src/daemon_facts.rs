@@ -81,10 +81,27 @@ pub enum ReplacementKind {
     KeyIsThere,
 }
 
+/// Why a daemon does not make room.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeptDaemon {
+    /// The reason.
+    pub why: String,
+    /// Seconds after which it makes room all the same; 0 where that depends on more than time.
+    pub wait_seconds: u32,
+}
+
+impl KeptDaemon {
+    /// Makes a reason that does not end by itself.
+    #[must_use]
+    pub fn because(why: impl Into<String>) -> Self {
+        Self { why: why.into(), wait_seconds: 0 }
+    }
+}
+
 /// Decides whether this daemon makes room for one with another model.
 pub trait ReplaceDaemon: std::fmt::Debug + Send + Sync {
     /// Returns why it does not; `None` when it may.
-    fn kept_because(&self, replacement: ReplacementKind) -> Option<String>;
+    fn kept_because(&self, replacement: ReplacementKind) -> Option<KeptDaemon>;
 
     /// Takes note that it does.
     fn replaced(&self);
@@ -95,8 +112,8 @@ pub trait ReplaceDaemon: std::fmt::Debug + Send + Sync {
 pub struct NeverReplaced;
 
 impl ReplaceDaemon for NeverReplaced {
-    fn kept_because(&self, _replacement: ReplacementKind) -> Option<String> {
-        Some("it was not started by a client".to_owned())
+    fn kept_because(&self, _replacement: ReplacementKind) -> Option<KeptDaemon> {
+        Some(KeptDaemon::because("it was not started by a client"))
     }
 
     fn replaced(&self) {}

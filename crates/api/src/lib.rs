@@ -70,7 +70,7 @@ mod api_error;
 pub use api_error::ApiError;
 pub use authorize::{CONFIRMATION_HEADER, admit, admit_request, authorize, confirmed, record_refusal};
 pub use console_links::CONSOLE_LOGIN_PATH;
-pub use daemon_facts::{ConfigFact, DaemonFacts, NeverReplaced, ReplaceDaemon, ReplacementKind};
+pub use daemon_facts::{ConfigFact, DaemonFacts, KeptDaemon, NeverReplaced, ReplaceDaemon, ReplacementKind};
 pub use model_changes::{
     AddModelError, ConfigureModels, ExistingServer, ModelAddition, ModelChanges, ModelDraft, ModelFormat,
     NewDefault, NoModelChanges, PersistConfig, SecretDraft,

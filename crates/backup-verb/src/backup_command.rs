@@ -10,7 +10,7 @@ use palyra_backup::{
 };
 use palyra_client::{Client, ClientError, ConnectOptions, JournalStep};
 use palyra_screen_text::bytes;
-use palyra_terminal::{InterruptListener, NoteKind, Output, OutputError};
+use palyra_terminal::{InterruptListener, NoteKind, Output, OutputError, ReportForm};
 use palyra_types::ErrorCode;
 use palyra_wire::v1::CreateBackupRequest;
 use tokio::sync::watch;
@@ -66,19 +66,6 @@ impl BackupCommandError {
             Self::Backup(error) => error.code(),
             Self::Panicked | Self::Output(_) => ErrorCode::Internal,
         }
-    }
-}
-
-/// What is printed, for a person or for a program.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum ReportForm {
-    Text,
-    Json,
-}
-
-impl From<bool> for ReportForm {
-    fn from(json: bool) -> Self {
-        if json { Self::Json } else { Self::Text }
     }
 }
 

@@ -28,6 +28,9 @@ use palyra_terminal::{InterruptListener, NoteKind, Output};
 
 const TOKEN_VARIABLE: &str = "PALYRA_TOKEN";
 const CONFIRMATION_VARIABLE: &str = "PALYRA_CONFIRMATION";
+/// What to do about policies that cannot be used.
+const POLICY_MEND: &str =
+    "`palyra policy check` names each mistake; once it passes, `palyra config reload` applies the policies";
 /// Work that is done sooner shows no progress.
 const QUIET_FOR: Duration = Duration::from_secs(1);
 const TICK: Duration = Duration::from_millis(500);
@@ -296,6 +299,10 @@ fn tell(output: &Output, notice: &DaemonNotice, file: Option<&Path>) {
         }
         DaemonNotice::Started { model, took } => {
             output.note(NoteKind::Info, &format!("the daemon is ready in {}, model {model}", span(*took)));
+        }
+        DaemonNotice::DeniesAll { why } => {
+            output.note(NoteKind::Doubt, why);
+            output.note(NoteKind::Info, POLICY_MEND);
         }
         DaemonNotice::NotAnswering { pid } => {
             output.note(

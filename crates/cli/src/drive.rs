@@ -21,8 +21,8 @@ use crate::failure::Failure;
 use crate::run_folder;
 use palyra_run_view::{AnswerForm, OfferScope, TypedAnswer};
 use palyra_run_view::{
-    DeferredOutput, EchoMode, PreviewDetail, RunView, ShownLine, TextFlow, is_said_by_tape, outcome,
-    question, run_state,
+    CallProgress, DeferredOutput, EchoMode, PreviewDetail, RunView, ShownLine, TextFlow, is_said_by_tape,
+    outcome, question, run_state,
 };
 use palyra_screen_text::{count, short_id, span};
 use palyra_terminal::{
@@ -231,6 +231,7 @@ pub(crate) struct RunDriver<'a, R, F> {
     seat: TerminalSession<'a>,
     opened: F,
     view: RunView,
+    calls: CallProgress,
     caught_up: bool,
     /// The last entry that is not shown.
     seen: u32,
@@ -276,6 +277,7 @@ enum DriveEvent {
     Interrupted,
     TimeUp,
     TextPauses,
+    CallGoesOn,
     KeyPressed,
     Replied(io::Result<PromptReply>),
     Event(Option<FollowEvent>),
@@ -296,6 +298,7 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'a, R, F> {
             seat,
             opened,
             view,
+            calls: CallProgress::default(),
             caught_up: false,
             seen: 0,
             asking: PendingQuestion::Nothing,
@@ -332,6 +335,7 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'a, R, F> {
     /// Drives until the run is over, or a key is pressed.
     pub(crate) async fn resume(&mut self) -> Result<DrivePause, Failure> {
         let pause = self.until_pause().await?;
+        self.seat.output.end_progress();
         self.seat.output.flush_text()?;
         Ok(pause)
     }
@@ -349,6 +353,7 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'a, R, F> {
                     self.text_pauses = None;
                     self.seat.output.flush_text()?;
                 }
+                DriveEvent::CallGoesOn => self.show_call_progress(),
                 DriveEvent::KeyPressed => return Ok(DrivePause::KeyPressed),
                 DriveEvent::Replied(reply) => {
                     if let Some(exit) = self.take_reply(reply.map_err(OutputError::Failed)?).await? {
@@ -379,6 +384,7 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'a, R, F> {
         self.show_idle_prompt();
         let (asking, drawn) = (self.is_asking(), self.drawn);
         let (time_up, text_pauses) = (self.time_up, self.text_pauses);
+        let call_due = self.calls.due().map(Instant::from_std);
         let person = &mut self.seat.person;
         let hands = async {
             match person {
@@ -401,6 +407,15 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'a, R, F> {
             () = until(time_up) => Ok(DriveEvent::TimeUp),
             event = self.run.next() => Ok(DriveEvent::Event(event?)),
             () = until(text_pauses) => Ok(DriveEvent::TextPauses),
+            () = until(call_due) => Ok(DriveEvent::CallGoesOn),
+        }
+    }
+
+    /// Shows how far a long call is, unless something is asked.
+    fn show_call_progress(&mut self) {
+        let line = self.calls.line(Instant::now().into_std());
+        if !line.is_empty() && !self.is_asking() && self.seat.format == OutputFormat::Text {
+            self.seat.output.progress(&line);
         }
     }
 
@@ -577,6 +592,7 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'a, R, F> {
             self.view.scope.elsewhere = run_folder::elsewhere_of(&started.workspace_root);
         }
         let shown = self.view.absorb(entry);
+        self.calls.absorb(entry, Instant::now().into_std());
         if entry.tape_seq <= self.seen {
             return Ok(());
         }
@@ -596,6 +612,11 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'a, R, F> {
             }
             ShownLine::Copied(line) if self.seat.echo == EchoMode::Tape && !self.seat.output.is_watched() => {
                 ShownLine::Text(format!("  {line}\n"))
+            }
+            ShownLine::Change(lines)
+                if self.seat.echo == EchoMode::Tape && !self.seat.output.is_watched() =>
+            {
+                ShownLine::Text(lines.iter().map(|line| format!("  {}\n", line.text)).collect())
             }
             shown => shown,
         }
@@ -623,6 +644,9 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'a, R, F> {
             ShownLine::Remark(remark) => output.remark(&remark)?,
             ShownLine::Note(mark, note) => output.note(mark, &note),
             ShownLine::Copied(line) => output.diff([(line.as_str(), "")]),
+            ShownLine::Change(lines) => {
+                output.diff(lines.iter().map(|line| (line.text.as_str(), line.look.color())));
+            }
             ShownLine::Question { approval_id, prompt, risk } if !self.caught_up => {
                 self.replayed = Some(RunQuestion { approval_id, prompt, risk });
             }
@@ -631,7 +655,10 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'a, R, F> {
                 self.show_question(&asked, self.detail());
                 self.on_screen = Some(asked.approval_id);
             }
-            ShownLine::Printed(line) => output.printed(&line),
+            ShownLine::Printed(line) => {
+                output.printed(&line);
+                self.show_call_progress();
+            }
             ShownLine::Error(code, message) => {
                 let run = self.run.run().map(|run| run.to_string()).unwrap_or_default();
                 let failure = Failure::local(code, message).naming_run(&output.id(&run), self.view.model());

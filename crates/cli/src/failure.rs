@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::exit::Exit;
 use crate::model_names::is_same_model;
-use palyra_explain::{mend_of_demo, mend_of_refusal, mend_of_unset_key, missing_key};
+use palyra_explain::{mend_of_demo, mend_of_key};
 use palyra_screen_text::shell_word;
 
 const PATH_CHARS_MAX: usize = 300;
@@ -157,14 +157,10 @@ impl Failure {
     /// As [`Failure::naming`], of a run and the model that it asked; an unknown one is empty.
     pub(crate) fn naming_run(self, run: &str, model: &str) -> Self {
         if let Self::Local { code, message } = &self
-            && let Some(missing) = missing_key(message)
+            && let Some(mend) =
+                mend_of_demo(message, model).map(str::to_owned).or_else(|| mend_of_key(*code, message, model))
         {
-            return Self::WithMend { code: *code, mend: missing.mend(model), message: message.clone() };
-        }
-        if let Self::Local { code, message } = &self
-            && let Some(mend) = mend_of_demo(message, model).or_else(|| mend_of_unset_key(message))
-        {
-            return Self::WithMend { code: *code, mend: mend.to_owned(), message: message.clone() };
+            return Self::WithMend { code: *code, mend, message: message.clone() };
         }
         let parts = [(ID_PLACEHOLDER, run), (MODEL_PLACEHOLDER, model)];
         let known: Vec<_> = parts.into_iter().filter(|(_, value)| !value.is_empty()).collect();
@@ -268,7 +264,7 @@ fn mend_naming(code: ErrorCode, parts: &[(&str, &str)]) -> String {
 
 /// Returns whether nothing was wrong: there is no more to read about it.
 fn needs_nothing(error: &ClientError) -> bool {
-    matches!(error, ClientError::Refused { code, message } if mend_of_refusal(*code, message).is_some())
+    matches!(error, ClientError::Refused { code: ErrorCode::SessionTooShort, .. })
 }
 
 /// Returns what helps in this very case, where the code alone does not say.
@@ -286,13 +282,21 @@ fn own_mend(error: &ClientError) -> Option<String> {
                  `--model {in_force}`, to test it `palyra model test {in_force}`"
             ))
         }
-        ClientError::OtherModel { in_force, own, .. } => Some(match is_same_model(in_force, own) {
-            true => format!(
-                "`palyra admin stop`, then try again; or name the daemon's model: `--model {in_force}`, to test it \
-                 `palyra model test {in_force}`"
-            ),
-            false => "`palyra admin stop`, then try again".to_owned(),
-        }),
+        ClientError::OtherModel { in_force, own, wait_seconds, .. } => {
+            let stop = match wait_seconds {
+                0 => "`palyra admin stop`, then the same command".to_owned(),
+                seconds => format!(
+                    "the same command replaces it in {seconds} s; after `palyra admin stop` it does not wait"
+                ),
+            };
+            let named = match is_same_model(in_force, own) {
+                true => format!(
+                    "; or name the daemon's model: `--model {in_force}`, to test it `palyra model test {in_force}`"
+                ),
+                false => String::new(),
+            };
+            Some(format!("{stop}{named}"))
+        }
         ClientError::StartFailed { message, .. } if message.contains("which cannot be bound") => {
             Some(format!(
                 "another program listens there (`ss -ltnp` names it): stop it, or choose another port in `{}`",
@@ -323,7 +327,6 @@ fn own_mend(error: &ClientError) -> Option<String> {
             "nothing answers at {endpoint}: set `listen.tcp` in the daemon's configuration and start it"
         )),
         ClientError::GaveUp { last, .. } => own_mend(last),
-        ClientError::Refused { code, message } => mend_of_refusal(*code, message).map(str::to_owned),
         _ => None,
     }
 }
@@ -397,9 +400,9 @@ mod tests {
     #[test]
     fn a_refusal_that_needs_nothing_names_no_page() {
         let message = "there is no older part to sum up: the latest runs stay".to_owned();
-        let failure = Failure::from(ClientError::Refused { code: ErrorCode::InvalidArgument, message });
+        let failure = Failure::from(ClientError::Refused { code: ErrorCode::SessionTooShort, message });
         let lines = failure.lines();
-        assert!(lines.len() == 2 && lines[1].contains("nothing has to be done"), "{lines:?}");
+        assert!(lines.len() == 2 && lines[1].contains("no action needed"), "{lines:?}");
     }
 
     #[test]
@@ -431,6 +434,21 @@ mod tests {
         let kept = Failure::local(ErrorCode::KeptFileRefused, "no");
         let kept = kept.naming_parts(&[(" RUN", &id), (" PLACE", ".git/hooks/a b")]).lines().join("\n");
         assert!(kept.contains(&format!("kept show {id} '.git/hooks/a b'`")), "{kept}");
+    }
+
+    #[test]
+    fn a_daemon_with_another_model_that_stays_says_how_long_or_what_to_do() {
+        let mend = |wait_seconds| {
+            let (in_force, own) = ("openai/a".to_owned(), "openai/b".to_owned());
+            let kept_because = "it has 1 open run".to_owned();
+            let error = ClientError::OtherModel { in_force, own, kept_because, wait_seconds };
+            Failure::from(error).lines()[1].clone()
+        };
+        assert_eq!(mend(0), "  `palyra admin stop`, then the same command");
+        assert_eq!(
+            mend(42),
+            "  the same command replaces it in 42 s; after `palyra admin stop` it does not wait"
+        );
     }
 
     #[test]

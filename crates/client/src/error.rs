@@ -62,6 +62,8 @@ pub enum ClientError {
         own: String,
         /// Why it was not replaced.
         kept_because: String,
+        /// Seconds after which it is; 0 where that depends on more than time.
+        wait_seconds: u32,
     },
     /// The connection does not come about or broke.
     #[error("the connection to the daemon at {endpoint} broke: {cause}")]

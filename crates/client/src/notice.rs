@@ -28,6 +28,11 @@ pub enum DaemonNotice {
         /// How long that took.
         took: Duration,
     },
+    /// The daemon that was started denies every call of a tool: its policies cannot be used.
+    DeniesAll {
+        /// Why, with the file and the place in it.
+        why: String,
+    },
     /// The process that holds the lock says nothing; it is waited for.
     NotAnswering {
         /// Its number.

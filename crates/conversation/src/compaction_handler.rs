@@ -99,7 +99,12 @@ async fn compact(
         return Ok(());
     }
     match conversations.compact(NewCompaction { session, cause, actor: None, run: None }).await {
-        Ok(_) | Err(AdminError::InvalidArgument { .. } | AdminError::SessionNotFound) => Ok(()),
+        Ok(_)
+        | Err(
+            AdminError::InvalidArgument { .. }
+            | AdminError::SessionTooShort { .. }
+            | AdminError::SessionNotFound,
+        ) => Ok(()),
         Err(error) => Err(error),
     }
 }

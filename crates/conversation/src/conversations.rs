@@ -153,8 +153,8 @@ impl ConversationsHandle {
     /// Sums up the older runs of a session; several times where they do not fit one request. Returns the latest summary.
     ///
     /// # Errors
-    /// [`AdminError::SessionNotFound`]; [`AdminError::InvalidArgument`] where there is nothing to sum up, a summary would
-    /// hardly be shorter, or another caller is at it; [`AdminError::Append`]; [`AdminError::Read`].
+    /// [`AdminError::SessionNotFound`]; [`AdminError::SessionTooShort`]; [`AdminError::InvalidArgument`] where another
+    /// caller is at it; [`AdminError::Append`]; [`AdminError::Read`].
     pub async fn compact(
         &self,
         wanted: NewCompaction,
@@ -178,7 +178,11 @@ impl ConversationsHandle {
             };
             match self.compact_once(wanted, older, writer).await {
                 Ok(record) => latest = Some(record),
-                Err(AdminError::InvalidArgument { .. }) if latest.is_some() => break,
+                Err(AdminError::InvalidArgument { .. } | AdminError::SessionTooShort { .. })
+                    if latest.is_some() =>
+                {
+                    break;
+                }
                 Err(error) => return Err(error),
             }
             if !has_more {
@@ -187,7 +191,7 @@ impl ConversationsHandle {
         }
         match latest {
             Some(record) => Ok(record),
-            None => invalid(NOTHING_OLDER),
+            None => too_short(NOTHING_OLDER),
         }
     }
 
@@ -384,7 +388,7 @@ impl ConversationsHandle {
         };
         let task = match CompactionTask::new(source, older.window_tokens) {
             Ok(task) => task,
-            Err(error) => return invalid(&error.to_string()),
+            Err(error) => return too_short(&error.to_string()),
         };
         let written = match writer {
             SummaryAuthor::Model => {
@@ -409,7 +413,7 @@ impl ConversationsHandle {
         let texts: Vec<&[u8]> = task.source().texts().map(str::as_bytes).collect();
         let source_digest = palyra_ledger::binding_digest(&salt, &texts);
         let earlier = older.earlier.as_ref().map(|earlier| &earlier.made);
-        let [Some(first), Some(last)] = [ids.first(), ids.last()] else { return invalid(NOTHING_OLDER) };
+        let [Some(first), Some(last)] = [ids.first(), ids.last()] else { return too_short(NOTHING_OLDER) };
         let made = SessionCompaction {
             session: wanted.session.id,
             spans: spans(earlier, &older.runs),
@@ -482,6 +486,10 @@ fn spans(earlier: Option<&SessionCompaction>, runs: &[ReadRun]) -> Vec<Compacted
 fn taints(earlier: Option<&SessionCompaction>, runs: &[ReadRun]) -> Taints {
     let of_earlier = earlier.map(|earlier| earlier.taints).unwrap_or_default();
     runs.iter().fold(of_earlier, |all, run| all.with(run.taints))
+}
+
+fn too_short<T>(why: &str) -> Result<T, AdminError> {
+    Err(AdminError::SessionTooShort { why: why.to_owned() })
 }
 
 fn invalid<T>(what: &str) -> Result<T, AdminError> {

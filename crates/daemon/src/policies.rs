@@ -230,12 +230,18 @@ pub(crate) fn in_force_check(policy: &ToolCallPolicySnapshot) -> HealthCheck {
     HealthCheck { name: CHECK_NAME, level: CheckLevel::Ok, found, mend: "" }
 }
 
+/// Returns why every call is denied, where that is so.
+pub(crate) fn denial_of_all(checks: &[HealthCheck]) -> Option<&str> {
+    let check = checks.iter().find(|check| check.name == CHECK_NAME && check.level == CheckLevel::Error)?;
+    Some(&check.found)
+}
+
 /// Says that a daemon began without policies, and denies everything.
 pub(crate) fn closed_check(error: &LoadPoliciesError) -> HealthCheck {
     HealthCheck {
         name: CHECK_NAME,
         level: CheckLevel::Error,
-        found: format!("every tool call is denied, [{}] {error}", error.code()),
+        found: format!("every tool call is denied until this is mended: [{}] {error}", error.code()),
         mend: "correct it until `palyra policy check` passes, then run `palyra config reload`",
     }
 }

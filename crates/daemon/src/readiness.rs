@@ -8,15 +8,26 @@ use palyra_ports::maintain_journal::ProgressCallback;
 use palyra_types::ErrorCode;
 use palyra_types::daemon_lock::DaemonLockRecord;
 
-/// Tells that the daemon serves.
-pub(crate) fn tell_ready(record: &DaemonLockRecord) {
-    tell(&serde_json::json!({
+/// Characters of why every call is denied.
+const DENIAL_CHARS_MAX: usize = 600;
+
+/// Tells that the daemon serves; `denies_all` says why it denies every call, where it does.
+pub(crate) fn tell_ready(record: &DaemonLockRecord, denies_all: Option<&str>) {
+    tell(&ready_line(record, denies_all));
+}
+
+fn ready_line(record: &DaemonLockRecord, denies_all: Option<&str>) -> serde_json::Value {
+    let mut line = serde_json::json!({
         "ready": true,
         "socket": record.socket,
         "pid": record.pid,
         "build_id": record.build_id,
         "model": record.model,
-    }));
+    });
+    if let Some(why) = denies_all {
+        line["denies_all"] = why.chars().take(DENIAL_CHARS_MAX).collect::<String>().into();
+    }
+    line
 }
 
 /// Time between two lines of progress; a starter waits longer for the next one.

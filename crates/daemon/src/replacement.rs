@@ -7,7 +7,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use palyra_api::{ReplaceDaemon, ReplacementKind};
+use palyra_api::{KeptDaemon, ReplaceDaemon, ReplacementKind};
 use palyra_commands::Jobs;
 
 /// How long no other replacement follows one.
@@ -52,18 +52,23 @@ impl fmt::Debug for ReplacementConditions {
 }
 
 impl ReplaceDaemon for ReplacementConditions {
-    fn kept_because(&self, replacement: ReplacementKind) -> Option<String> {
+    fn kept_because(&self, replacement: ReplacementKind) -> Option<KeptDaemon> {
         if self.started_by == StartedBy::Operator {
-            return Some("it was not started by a command of yours but by `palyra serve`".to_owned());
+            return Some(KeptDaemon::because(
+                "it was not started by a command of yours but by `palyra serve`",
+            ));
         }
         match self.jobs.as_ref().map_or(0, Jobs::running) {
             0 => {}
-            1 => return Some("it has 1 job running".to_owned()),
-            jobs => return Some(format!("it has {jobs} jobs running")),
+            1 => return Some(KeptDaemon::because("it has 1 job running")),
+            jobs => return Some(KeptDaemon::because(format!("it has {jobs} jobs running"))),
         }
         let age = self.recent().filter(|_| replacement == ReplacementKind::OtherModel)?;
         let left = REPLACED_AGAIN_AFTER.saturating_sub(age).as_secs() + 1;
-        Some(format!("another one was replaced less than a minute ago; try again in {left} s"))
+        Some(KeptDaemon {
+            why: "another one was replaced less than a minute ago".to_owned(),
+            wait_seconds: u32::try_from(left).unwrap_or(u32::MAX),
+        })
     }
 
     fn replaced(&self) {
@@ -87,7 +92,8 @@ mod tests {
         assert_eq!(daemon.kept_because(other), None);
         daemon.replaced();
         let kept = of(StartedBy::Client).kept_because(other).expect("kept");
-        assert!(kept.contains("less than a minute ago"), "{kept}");
+        assert!(kept.why.contains("less than a minute ago"), "{kept:?}");
+        assert!((1..=61).contains(&kept.wait_seconds), "{kept:?}");
         // A key that is there now makes a daemon that lacked it useful at once.
         assert_eq!(daemon.kept_because(ReplacementKind::KeyIsThere), None);
         assert!(of(StartedBy::Operator).kept_because(ReplacementKind::KeyIsThere).is_some());
@@ -100,6 +106,7 @@ mod tests {
         }
         stamp.set_modified(SystemTime::now() + Duration::from_secs(3_600)).expect("set");
         assert_eq!(daemon.kept_because(other), None);
-        assert!(of(StartedBy::Operator).kept_because(other).is_some());
+        let served = of(StartedBy::Operator).kept_because(other).expect("kept");
+        assert_eq!(served.wait_seconds, 0, "it does not make room by itself");
     }
 }

@@ -33,7 +33,7 @@ use crate::model_config::FileModelConfig;
 use crate::model_keys::KeySources;
 use crate::models::MissingSecret;
 use crate::notifications::DeliveryAccess;
-use crate::policies::{PolicySource, own};
+use crate::policies::{PolicySource, denial_of_all, own};
 use crate::refusal::{StartRefusal, chain};
 use crate::reload::{ConfigReloader, ReloadReceivers};
 use crate::replacement::{ReplacementConditions, StartedBy};
@@ -231,8 +231,7 @@ async fn run(
     };
     let place = lock.place().map_err(|error| StartRefusal::new(ErrorCode::StateDirUnusable, &error))?;
     lock.write(&record).map_err(|error| StartRefusal::new(error.code(), &error))?;
-    readiness::tell_ready(&record);
-    notices.ready(&facts.listening.join(", "));
+    tell_ready(&record, &facts, notices);
     // Looked at once, so that the first command need not wait for it.
     tokio::task::spawn_blocking(move || live_checks.made());
     suggest_local_servers(&seen.config.borrow(), &swap.models);
@@ -312,6 +311,15 @@ fn own_paths(source: &reload::ConfigSource, config: &Config) -> Vec<PathBuf> {
     let folder = config_dir(|name| source.environment.get(name).map(Into::into));
     let files = folder.into_iter().chain(source.file()).chain(source.policies_folder());
     files.chain(named.map(PathBuf::from)).collect()
+}
+
+/// Says that the daemon serves, and why it denies every call, where it does.
+fn tell_ready(record: &DaemonLockRecord, facts: &DaemonFacts, notices: ServiceNotices) {
+    let checks = Arc::clone(&facts.checks.borrow());
+    let denial = denial_of_all(&checks);
+    let listening = facts.listening.join(", ");
+    readiness::tell_ready(record, denial);
+    notices.ready(&denial.map_or_else(|| listening.clone(), |why| format!("{listening}; {why}")));
 }
 
 /// Returns the checks of what lies beside the runtime.

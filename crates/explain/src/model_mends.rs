@@ -13,22 +13,51 @@ const NEWEST_VERSION: &str = ":latest";
 const DEMO_MODEL: &str = "demo/demo";
 /// Begins a command that gives a key of the vault out.
 const VAULT_COMMAND: &str = "`palyra admin vault ";
+/// Says that no setting names a key.
+const NO_SETTING: &str = "no key is configured for `";
 /// Says that no variable with a key was there when the daemon started.
 const NO_VARIABLE: &str = "no key is configured for `openai`: OPENAI_API_KEY";
 /// Ends the name of a variable in what a daemon says of a key that it does not have.
 const NOT_SET: &str = "` is not set in the daemon's environment";
 
-/// Returns what to do after a model failed its test, where the mend of the code is another test. A failure that is about a key of the
-/// vault names the command that mends it.
+/// Returns what to do about a key that is missing, refused or not allowed, by the cause that the message names; `model` is
+/// the model that was asked, where that is known. `None` for every other failure.
 #[must_use]
-pub fn mend_of_known(code: ErrorCode, message: &str) -> Option<&'static str> {
-    if message.contains(VAULT_COMMAND) {
-        return Some("then the same command again");
+pub fn mend_of_key(code: ErrorCode, message: &str, model: &str) -> Option<String> {
+    if let Some(missing) = missing_key(message) {
+        return Some(missing.mend(model));
+    }
+    if let Some(mend) = mend_of_unset_key(message) {
+        return Some(mend.to_owned());
+    }
+    let is_about_key = matches!(code, ErrorCode::ModelAuth | ErrorCode::ModelPermission);
+    if is_about_key && message.contains(VAULT_COMMAND) {
+        return Some("then the same command again".to_owned());
     }
     match code {
-        ErrorCode::ModelAuth | ErrorCode::ModelPermission => {
-            Some("check its key: OPENAI_API_KEY, or `key` in its section of the configuration file")
+        ErrorCode::ModelAuth if message.contains(NO_SETTING) => Some(
+            "write that setting into the configuration file, then `palyra config reload` and the same command again"
+                .to_owned(),
+        ),
+        ErrorCode::ModelAuth => {
+            let model = if model.is_empty() { "PROVIDER/MODEL".to_owned() } else { shell_word(model) };
+            Some(format!(
+                "correct its key: OPENAI_API_KEY, or what `key` in its section of the configuration file names; a daemon \
+                 reads variables once, so `palyra admin stop` after a change of one; then `palyra model test {model}`"
+            ))
         }
+        ErrorCode::ModelPermission => Some(
+            "allow the model for this key at the provider, or choose another with --model (`palyra model list --ask` lists them)"
+                .to_owned(),
+        ),
+        _ => None,
+    }
+}
+
+/// Returns what to do after a model failed its test, where the mend of the code is another test.
+#[must_use]
+pub fn mend_of_known(code: ErrorCode) -> Option<&'static str> {
+    match code {
         ErrorCode::ModelPermanent => Some(
             "check the model's name (`palyra model list --ask`), and its address, which often ends in /v1: OPENAI_BASE_URL, or \
              `base_url` in its section of the configuration file",
@@ -47,7 +76,7 @@ pub fn mend_of_known(code: ErrorCode, message: &str) -> Option<&'static str> {
 ///
 /// The name of the model may be a guess in that case, so no command names it.
 #[must_use]
-pub fn mend_of_unset_key(message: &str) -> Option<&'static str> {
+fn mend_of_unset_key(message: &str) -> Option<&'static str> {
     message.contains(NO_VARIABLE).then_some(
         "`export OPENAI_API_KEY=…` in this shell, then the same command again: an idle daemon is replaced by one that has it; one \
          that is at work is stopped by `palyra admin stop`",
@@ -243,8 +272,6 @@ mod tests {
     #[test]
     fn the_mend_of_a_known_model_names_a_setting_where_another_test_alone_does_not_help() {
         for (code, named) in [
-            (ErrorCode::ModelAuth, Some("`key` in its section")),
-            (ErrorCode::ModelPermission, Some("OPENAI_API_KEY")),
             (ErrorCode::ModelPermanent, Some("`palyra model list --ask`")),
             (ErrorCode::ModelMalformed, Some("`format`")),
             (ErrorCode::ModelNetwork, Some("OPENAI_BASE_URL")),
@@ -252,15 +279,35 @@ mod tests {
             (ErrorCode::ModelTransient, None),
             (ErrorCode::RunNotFound, None),
         ] {
-            let mend = mend_of_known(code, "HTTP 401");
+            let mend = mend_of_known(code);
             assert_eq!(mend.is_some(), named.is_some(), "{code}");
             assert!(mend.unwrap_or_default().contains(named.unwrap_or_default()), "{code}: {mend:?}");
         }
-        let of_vault = "the key may not be sent: `palyra admin vault bind a b`, then `palyra config reload`";
-        assert_eq!(mend_of_known(ErrorCode::ModelAuth, of_vault), Some("then the same command again"));
+    }
+
+    #[test]
+    fn each_cause_of_a_failure_about_a_key_has_one_mend() {
         let unset =
             "HTTP 401: wrong; no key is configured for `openai`: OPENAI_API_KEY, or `key` in its section";
-        assert!(mend_of_unset_key(unset).is_some_and(|mend| mend.contains("export OPENAI_API_KEY")));
+        let lacks = "no key for `box`: `BOX_KEY` is not set in the daemon's environment";
+        let unnamed = "HTTP 401: wrong; no key is configured for `box`: `providers.box.key = \"env:NAME\"`";
+        let of_vault = "the key may not be sent: `palyra admin vault bind a b`, then `palyra config reload`";
+        for (code, message, begins) in [
+            (ErrorCode::ModelAuth, lacks, "in a shell where BOX_KEY is exported: `palyra model use box/m`"),
+            (ErrorCode::ModelAuth, unset, "`export OPENAI_API_KEY=…` in this shell"),
+            (ErrorCode::ModelAuth, unnamed, "write that setting into the configuration file"),
+            (ErrorCode::ModelAuth, of_vault, "then the same command again"),
+            (ErrorCode::ModelAuth, "HTTP 401: wrong", "correct its key: OPENAI_API_KEY, or what `key`"),
+            (ErrorCode::ModelPermission, "HTTP 403: no", "allow the model for this key at the provider"),
+        ] {
+            let mend = mend_of_key(code, message, "box/m").unwrap_or_default();
+            assert!(mend.starts_with(begins), "{message}: {mend}");
+        }
+        let refused = mend_of_key(ErrorCode::ModelAuth, "HTTP 401", "");
+        assert!(refused.is_some_and(|mend| mend.ends_with("`palyra model test PROVIDER/MODEL`")));
+        for code in [ErrorCode::ModelQuota, ErrorCode::RunNotFound] {
+            assert_eq!(mend_of_key(code, of_vault, "box/m"), None);
+        }
         assert_eq!(mend_of_unset_key("HTTP 401: wrong"), None);
     }
 

@@ -201,6 +201,16 @@ fn prompt_preview(prompt: &v1::ApprovalPrompt, more: &str) -> Vec<StyledLine> {
     cut(shown, PROMPT_LINES_MAX, left_out, more)
 }
 
+/// Returns what a call changes about which no person was asked, as a question would show it: `named` is a line that names
+/// its file already, and `more` shows what is left out; without it all is shown.
+pub(crate) fn change_lines(preview: &str, named: &str, more: Option<&str>) -> Vec<StyledLine> {
+    let lines = without_file_header(diff_lines(preview), named);
+    match more {
+        Some(more) => cut(lines, PROMPT_LINES_MAX, 0, more),
+        None => lines,
+    }
+}
+
 /// Returns the blocks of a command's preview that say what it does, and in one line what it may change and reach; how
 /// many lines of details follow is counted. The command itself is in the heading.
 fn command_preview(prompt: &v1::ApprovalPrompt, more: &str) -> Vec<StyledLine> {

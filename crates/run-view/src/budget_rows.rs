@@ -11,17 +11,19 @@ const RAISED_NOTE: &str = "(+N) is the part of a limit that `palyra budget go-on
     UNTIL";
 const SPENT_NOTE: &str = "SPENT counts a request whose tokens the provider did not count as it was reserved, with the longest \
     answer, so it can be more than `palyra usage` shows";
+/// The unit of an amount of money where no prices are configured, whose file names the currency.
+const NO_CURRENCY: &str = "in money";
 const NAME_CHARS_MAX: usize = 80;
 
-/// Returns the rows of a budget; one that has no account yet has one row.
-pub fn budget_rows(budget: &v1::Budget) -> Vec<[String; 6]> {
+/// Returns the rows of a budget, with amounts in a currency; one that has no account yet has one row.
+pub fn budget_rows(budget: &v1::Budget, currency: &str) -> Vec<[String; 6]> {
     let empty = v1::BudgetAccount { limits: budget.hard, ..Default::default() };
     let accounts =
         if budget.accounts.is_empty() { std::slice::from_ref(&empty) } else { &budget.accounts[..] };
-    accounts.iter().map(|account| row(budget, account)).collect()
+    accounts.iter().map(|account| row(budget, account, currency)).collect()
 }
 
-fn row(budget: &v1::Budget, account: &v1::BudgetAccount) -> [String; 6] {
+fn row(budget: &v1::Budget, account: &v1::BudgetAccount, currency: &str) -> [String; 6] {
     let id = if account.run_id.is_empty() { &account.purse_id } else { &account.run_id };
     let kind = if account.run_id.is_empty() { budget.purse().short_name() } else { "run" };
     let purse = if id.is_empty() { kind.to_owned() } else { format!("{kind} {}", short_id(id)) };
@@ -33,13 +35,19 @@ fn row(budget: &v1::Budget, account: &v1::BudgetAccount) -> [String; 6] {
         limits.tokens.map(|tokens| (format!("{tokens} tokens"), raised.tokens.to_string())),
         limits
             .money_millionths
-            .map(|money| (MoneyAmount(money).to_string(), MoneyAmount(raised.money_millionths).to_string())),
+            .map(|limit| (money(limit, currency), MoneyAmount(raised.money_millionths).to_string())),
         limits.requests.map(|requests| (count(requests, "request"), raised.requests.to_string())),
     ];
     let limit: Vec<String> =
         limit.into_iter().flatten().map(|(limit, raised)| with_raise(limit, &raised)).collect();
-    let amount = |amount: Option<v1::BudgetAmount>| amounts(amount.unwrap_or_default(), limits);
+    let amount = |amount: Option<v1::BudgetAmount>| amounts(amount.unwrap_or_default(), limits, currency);
     [budget.name.clone(), purse, amount(account.spent), amount(account.reserved), limit.join(", "), until]
+}
+
+/// Returns an amount of money with its unit.
+fn money(millionths: u64, currency: &str) -> String {
+    let unit = if currency.is_empty() { NO_CURRENCY } else { currency };
+    format!("{} {unit}", MoneyAmount(millionths))
 }
 
 /// Adds to a limit the part of it that was granted for the current window.
@@ -67,12 +75,13 @@ fn has_charged_tokens(account: &v1::BudgetAccount) -> bool {
 }
 
 /// Says that a run goes on once, and by how much that raises limits.
-pub fn goes_on_words(raised: &[v1::RaisedBudget]) -> String {
+pub fn goes_on_words(answer: &v1::GoOnOnceResponse) -> String {
+    let v1::GoOnOnceResponse { raised, currency } = answer;
     let of_budget = |raised: &v1::RaisedBudget| {
         let until = raised
             .until
             .map_or_else(|| "with no end".to_owned(), |until| format!("until {}", date(Some(until))));
-        let amount = amount_words(raised.amount.unwrap_or_default());
+        let amount = amount_words(raised.amount.unwrap_or_default(), currency);
         format!(
             "the limit of `{}` is raised by {amount} for it, {until}",
             clean_line(&raised.budget, NAME_CHARS_MAX)
@@ -82,23 +91,23 @@ pub fn goes_on_words(raised: &[v1::RaisedBudget]) -> String {
     if raised.is_empty() { GOES_ON.to_owned() } else { format!("{GOES_ON}: {}", raised.join("; ")) }
 }
 
-fn amount_words(amount: v1::BudgetAmount) -> String {
+fn amount_words(amount: v1::BudgetAmount, currency: &str) -> String {
     let parts = [
         (amount.tokens > 0).then(|| count(amount.tokens, "token")),
-        (amount.money_millionths > 0).then(|| format!("{} of money", MoneyAmount(amount.money_millionths))),
+        (amount.money_millionths > 0).then(|| money(amount.money_millionths, currency)),
         (amount.requests > 0).then(|| count(amount.requests, "request")),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(" and ")
 }
 
 /// Returns the parts of an amount that are limited, or its tokens.
-fn amounts(amount: v1::BudgetAmount, limits: v1::BudgetLimits) -> String {
+fn amounts(amount: v1::BudgetAmount, limits: v1::BudgetLimits, currency: &str) -> String {
     let mut parts = Vec::new();
     if limits.tokens.is_some() || limits == v1::BudgetLimits::default() {
         parts.push(amount.tokens.to_string());
     }
     if limits.money_millionths.is_some() {
-        parts.push(MoneyAmount(amount.money_millionths).to_string());
+        parts.push(money(amount.money_millionths, currency));
     }
     if limits.requests.is_some() {
         parts.push(amount.requests.to_string());
@@ -114,11 +123,13 @@ mod tests {
     fn a_row_shows_what_is_limited() {
         let hard = v1::BudgetLimits { money_millionths: Some(5_000_000), requests: Some(9), tokens: None };
         let budget = v1::Budget { name: "daily".to_owned(), hard: Some(hard), ..Default::default() };
-        assert_eq!(budget_rows(&budget)[0][2..5], ["0, 0", "0, 0", "5, 9 requests"]);
+        let row = |budget: &v1::Budget| budget_rows(budget, "EUR")[0].clone();
+        assert_eq!(row(&budget)[2..5], ["0 EUR, 0", "0 EUR, 0", "5 EUR, 9 requests"]);
+        assert_eq!(budget_rows(&budget, "")[0][4], "5 in money, 9 requests");
         let spent = v1::BudgetAmount { tokens: 7, money_millionths: 1_250_000, requests: 2 };
         let account = v1::BudgetAccount { spent: Some(spent), limits: Some(hard), ..Default::default() };
         let budget = v1::Budget { accounts: vec![account], ..budget };
-        assert_eq!(budget_rows(&budget)[0][2], "1.25, 2");
+        assert_eq!(row(&budget)[2], "1.25 EUR, 2");
     }
 
     #[test]
@@ -129,8 +140,8 @@ mod tests {
         let plain = v1::BudgetAccount { limits: Some(hard), spent: Some(spent), ..Default::default() };
         let account = v1::BudgetAccount { topped_up: Some(raised), ..plain.clone() };
         let of = |account| v1::Budget { accounts: vec![account], hard: Some(hard), ..Default::default() };
-        assert_eq!(budget_rows(&of(account.clone()))[0][4], "6000 tokens (+1000), 9 requests");
-        assert_eq!(budget_rows(&of(plain.clone()))[0][4], "6000 tokens, 9 requests");
+        assert_eq!(budget_rows(&of(account.clone()), "")[0][4], "6000 tokens (+1000), 9 requests");
+        assert_eq!(budget_rows(&of(plain.clone()), "")[0][4], "6000 tokens, 9 requests");
         let notes = |account| budget_notes(&[of(account)]);
         assert!(notes(account)[0].contains("palyra budget go-on"));
         let unraised = notes(plain);
@@ -143,12 +154,16 @@ mod tests {
         let amount = Some(v1::BudgetAmount { tokens: 1_234, money_millionths: 500_000, requests: 1 });
         let until = Some(prost_types::Timestamp { seconds: 1_800_000_000, nanos: 0 });
         let raised = |until| v1::RaisedBudget { budget: "daily".to_owned(), amount, until };
+        let words = |raised: &[v1::RaisedBudget]| {
+            let (raised, currency) = (raised.to_vec(), "EUR".to_owned());
+            goes_on_words(&v1::GoOnOnceResponse { raised, currency })
+        };
         assert_eq!(
-            goes_on_words(&[raised(until)]),
-            "the run goes on once: the limit of `daily` is raised by 1234 tokens and 0.5 of money and 1 request for it, \
+            words(&[raised(until)]),
+            "the run goes on once: the limit of `daily` is raised by 1234 tokens and 0.5 EUR and 1 request for it, \
              until 2027-01-15T08:00:00Z"
         );
-        assert!(goes_on_words(&[raised(None), raised(until)]).contains("for it, with no end; the limit of"));
-        assert_eq!(goes_on_words(&[]), "the run goes on once");
+        assert!(words(&[raised(None), raised(until)]).contains("for it, with no end; the limit of"));
+        assert_eq!(words(&[]), "the run goes on once");
     }
 }

@@ -8,6 +8,7 @@ mod answer;
 mod approval;
 mod approval_row;
 mod attach_line;
+mod call_progress;
 mod chat_line;
 mod chosen_model;
 mod agent_lines;
@@ -63,11 +64,12 @@ pub use attach_line::{at_home, attached_files};
 pub use budget_prompt::{BUDGET_PROMPT, BudgetAnswer};
 pub use budget_rows::{budget_notes, budget_rows, goes_on_words};
 pub use budget_words::{BudgetWords, budget_amount, budget_remarks, budget_request};
+pub use call_progress::CallProgress;
 pub use chat_line::{
     ChatLine, chat_command_of, chat_command_rest, chat_help, nearest_chat_command, read_chat_line,
     shell_command_of, suggest_in_chat,
 };
-pub use chosen_model::chosen_model;
+pub use chosen_model::{ModelStanding, chosen_model, model_standing};
 pub use compaction_view::{compaction_lines, compaction_note};
 pub use component_words::{component_capability, effect_contract};
 pub use deferred_output::DeferredOutput;

@@ -18,12 +18,13 @@ use self::budget_stop::top_up_of;
 use self::next_steps::next_step;
 use super::answer::OfferScope;
 use super::approval::granted;
+use super::model_advice::for_person;
 use super::names::run_state;
 use super::printed::PrintedLines;
 use super::result_line::result_line;
 use super::tape_view;
 use super::unread_references::unread_references;
-use palyra_screen_text::{clean_line, count, short_id};
+use palyra_screen_text::{StyledLine, clean_line, count, short_id};
 use palyra_terminal::NoteKind;
 
 const ARGUMENTS_CHARS_MAX: usize = 160;
@@ -60,6 +61,8 @@ pub enum ShownLine {
     Note(NoteKind, String),
     /// A line to type or to copy, for standard error: it is neither cut nor wrapped.
     Copied(String),
+    /// What a call changes about which no person was asked, for standard error.
+    Change(Vec<StyledLine>),
     /// What an approval asks.
     Question {
         /// Which.
@@ -331,6 +334,7 @@ impl RunView {
                 if !started.paths.is_empty() {
                     self.changing_calls.insert(started.effect_id);
                 }
+                shown.extend(self.change_of(&entry.run_id, started));
             }
         }
         shown
@@ -505,7 +509,7 @@ impl RunView {
         } else {
             self.failed_calls = self.failed_calls.map(|failed| failed.saturating_add(1));
             let said = finished.output.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-            let said = clean_line(said, MEND_CHARS_MAX);
+            let said = clean_line(&for_person(said), MEND_CHARS_MAX);
             shown.push(note(NoteKind::Bad, format!("{call}{} {said}", finished.error_code)));
             let part = self.read_only.get(&finished.effect_id);
             let part = part.filter(|_| finished.output.contains(READ_ONLY_ERROR)).cloned();

@@ -1,5 +1,6 @@
 //! Schedules as rows and lines.
 
+use palyra_schedule_text::{oddity_words, rules_words, schedule_state};
 use palyra_screen_text::{clean_line, short_id};
 use palyra_wire::v1;
 
@@ -10,27 +11,13 @@ const TEXT_CHARS_MAX: usize = 200;
 
 /// Returns id, name, times, next time and state of a schedule.
 pub fn schedule_row(schedule: v1::Schedule) -> [String; 5] {
-    let state = schedule_state(&schedule);
+    let state = schedule_state(&schedule).to_owned();
     let next = schedule.next.map(|next| next.local).unwrap_or_default();
     let name = match schedule.name.as_str() {
         "" => crate::ERASED_MARK.to_owned(),
         name => clean_line(name, NAME_CHARS_MAX),
     };
     [schedule.schedule_id, name, schedule.times, next, state]
-}
-
-fn schedule_state(schedule: &v1::Schedule) -> String {
-    let state = match schedule.paused() {
-        _ if !schedule.unreadable.is_empty() => "cannot be read",
-        v1::SchedulePauseCause::Person => "paused",
-        v1::SchedulePauseCause::Failures => "paused after 5 failures",
-        v1::SchedulePauseCause::Refused => "paused until it is edited",
-        v1::SchedulePauseCause::All => "paused with all",
-        v1::SchedulePauseCause::Unspecified if schedule.is_running => "running",
-        v1::SchedulePauseCause::Unspecified if schedule.next.is_none() => "over",
-        v1::SchedulePauseCause::Unspecified => "on",
-    };
-    state.to_owned()
 }
 
 /// Returns the lines that a person reads before a schedule is saved.
@@ -45,46 +32,22 @@ pub fn schedule_preview_lines(preview: &v1::PreviewScheduleResponse) -> Vec<Stri
 }
 
 fn planned_line(time: &v1::PlannedScheduleTime) -> String {
-    let oddity = match time.oddity() {
-        v1::ScheduleClockOddity::Unspecified => "",
-        v1::ScheduleClockOddity::EndOfGap => "  (the clock skips the planned time: at the end of the gap)",
-        v1::ScheduleClockOddity::FirstOfTwo => "  (the clock shows this time twice: at the first)",
-        v1::ScheduleClockOddity::OneOfTwo => "  (the clock shows this time twice: at both)",
-    };
+    let oddity = oddity_words(time.oddity()).map_or_else(String::new, |words| format!("  ({words})"));
     format!("  {}{oddity}", time.local)
 }
 
 /// Returns the lines about a schedule before its occurrences.
 pub fn schedule_lines(details: &v1::GetScheduleResponse) -> Vec<String> {
     let schedule = details.schedule.clone().unwrap_or_default();
-    let missed = match schedule.missed() {
-        v1::ScheduleMissedRule::Skip => "missed ones are skipped".to_owned(),
-        v1::ScheduleMissedRule::CatchUp => {
-            format!("up to {} missed ones are caught up", schedule.catch_up_max)
-        }
-        v1::ScheduleMissedRule::RunOnce | v1::ScheduleMissedRule::Unspecified => {
-            "the last missed one runs".to_owned()
-        }
-    };
-    let overlap = match schedule.overlap() {
-        v1::ScheduleOverlapRule::Queue => "overlapping ones wait",
-        v1::ScheduleOverlapRule::Replace => "a later one replaces a running one",
-        v1::ScheduleOverlapRule::Forbid | v1::ScheduleOverlapRule::Unspecified => {
-            "overlapping ones are skipped"
-        }
-    };
     let action = if schedule.is_reminder { "reminder" } else { "prompt" };
     let mut lines = vec![
         format!("{}  {}", schedule.schedule_id, clean_line(&schedule.name, NAME_CHARS_MAX)),
         format!("{}, shown in {}; {}", schedule.times, schedule.time_zone, schedule_state(&schedule)),
         format!("{action}: {}", clean_line(&schedule.text, TEXT_CHARS_MAX)),
-        format!("rules: {missed}, {overlap}"),
+        format!("rules: {}", rules_words(&schedule)),
     ];
     if !schedule.is_reminder {
         lines.push(format!("runs of the agent {} in the session {}", schedule.agent, schedule.session_key));
-    }
-    if schedule.jitter_seconds > 0 {
-        lines.push(format!("each start is delayed by up to {} seconds", schedule.jitter_seconds));
     }
     if !schedule.unreadable.is_empty() {
         lines.push(format!("its times cannot be read: {}", schedule.unreadable));
@@ -115,28 +78,6 @@ pub fn occurrence_row(occurrence: &v1::ScheduleOccurrence) -> [String; 4] {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_row_says_whether_a_schedule_is_on() {
-        let on = v1::Schedule {
-            name: "mail".to_owned(),
-            next: Some(v1::PlannedScheduleTime::default()),
-            ..v1::Schedule::default()
-        };
-        let paused = |cause: v1::SchedulePauseCause| v1::Schedule { paused: cause.into(), ..on.clone() };
-        let unreadable = v1::Schedule { unreadable: "no such zone".to_owned(), ..on.clone() };
-        for (schedule, state) in [
-            (on.clone(), "on"),
-            (v1::Schedule { is_running: true, ..on.clone() }, "running"),
-            (v1::Schedule { next: None, ..on.clone() }, "over"),
-            (paused(v1::SchedulePauseCause::Person), "paused"),
-            (paused(v1::SchedulePauseCause::All), "paused with all"),
-            (paused(v1::SchedulePauseCause::Failures), "paused after 5 failures"),
-            (unreadable, "cannot be read"),
-        ] {
-            assert_eq!(schedule_row(schedule)[4], state);
-        }
-    }
 
     #[test]
     fn a_row_of_many_skipped_occurrences_says_how_many() {

@@ -1,5 +1,6 @@
 //! Schedules as people type them.
 
+use palyra_schedule_text::interval_minutes;
 use palyra_wire::v1;
 
 /// A schedule in the words of a command line.
@@ -36,7 +37,7 @@ pub struct ScheduleWords {
 /// # Errors
 /// A sentence that names the word and how to write it.
 pub fn schedule_draft(words: ScheduleWords) -> Result<v1::ScheduleDraft, String> {
-    let every_minutes = words.every.as_deref().map(interval_minutes).transpose()?.unwrap_or(0);
+    let every_minutes = words.every.as_deref().map(interval).transpose()?.unwrap_or(0);
     let (missed, catch_up_max) = missed_rule(&words.missed)?;
     let overlap = v1::ScheduleOverlapRule::from_short_name(&words.overlap).ok_or_else(|| {
         format!("`{}` is not an overlap rule; write forbid, queue or replace", words.overlap)
@@ -79,19 +80,9 @@ fn missed_rule(word: &str) -> Result<(v1::ScheduleMissedRule, u32), String> {
     }
 }
 
-/// Reads an interval such as `15m`, `2h` or `1d`.
-fn interval_minutes(text: &str) -> Result<u32, String> {
-    let minutes_of = |unit: &str| match unit {
-        "m" => Some(1),
-        "h" => Some(60),
-        "d" => Some(60 * 24),
-        _ => None,
-    };
-    let at = text.len().saturating_sub(1);
-    let read = text.split_at_checked(at).and_then(|(number, unit)| {
-        number.parse::<u32>().ok()?.checked_mul(minutes_of(unit)?).filter(|minutes| *minutes > 0)
-    });
-    read.ok_or_else(|| format!("`{text}` is not an interval; write for example 15m, 2h or 1d"))
+fn interval(text: &str) -> Result<u32, String> {
+    interval_minutes(text)
+        .ok_or_else(|| format!("`{text}` is not an interval; write for example 15m, 2h or 1d"))
 }
 
 #[cfg(test)]

@@ -32,7 +32,7 @@ pub(super) fn beside(event: &Event) -> Option<String> {
                 0 => String::new(),
                 calls => format!(", {}", count(calls.into(), "call")),
             };
-            format!("answered, {}{calls}", tokens(message.usage.as_ref()))
+            format!("answered, {}{calls}", used_tokens(message.usage.as_ref()))
         }
         Event::ToolDecided(decided) => {
             let verdict = match decided.verdict() {
@@ -76,8 +76,9 @@ fn context_shown(requested: &v1::ModelRequested) -> String {
         };
         format!("; left out {} of {all} of {}: {why}", planned.dropped, name(planned))
     });
+    // Not what is used: the provider counts that in its own way, and says it with the answer.
     let total = count(requested.tokens_estimated, "token");
-    format!(", about {total} ({}){}", kept.join(", "), left_out.collect::<String>())
+    format!(", a request of {total} by estimate ({}){}", kept.join(", "), left_out.collect::<String>())
 }
 
 /// Says what is unusual about the choice of the model: others were passed over, or this one is not as it should be.
@@ -147,7 +148,7 @@ pub(super) fn used(finished: &v1::RunFinished, failed_calls: Option<u32>) -> Str
         failed_calls
             .filter(|failed| *failed > 0)
             .map_or_else(String::new, |failed| format!("{failed} failed")),
-        tokens(finished.usage.as_ref()),
+        used_tokens(finished.usage.as_ref()),
         time.map(span).unwrap_or_default(),
     ];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
@@ -188,14 +189,16 @@ pub fn used_so_far(run: &v1::Run) -> String {
     }
     let turns = count(run.turns.into(), "turn");
     let calls = count(run.tool_calls.into(), "tool call");
-    let used = format!("{turns}, {calls}, {}", tokens(run.usage.as_ref()));
+    let used = format!("{turns}, {calls}, {}", used_tokens(run.usage.as_ref()));
     match run.phase() {
         v1::RunPhase::Finished => used,
         _ => format!("{used} in whole answers so far"),
     }
 }
 
-fn tokens(usage: Option<&v1::TokenUsage>) -> String {
+/// Returns the tokens used: as the provider counted them, and by an estimate where it did not. Every line about a run, and
+/// every sum of usage, counts these.
+fn used_tokens(usage: Option<&v1::TokenUsage>) -> String {
     let Some(usage) = usage else { return String::new() };
     let estimated = if usage.estimated { " (estimated)" } else { "" };
     let cached = match usage.cached_input_tokens {
@@ -252,6 +255,35 @@ mod tests {
             "turn 1: asked b/m; passed over a/m: it calls no tools, its provider does not answer at present; some requests \
              to it failed before"
         );
+    }
+
+    #[test]
+    fn the_size_of_a_request_is_an_estimate_and_the_tokens_used_are_those_of_the_answer() {
+        let source = v1::ContextSourcePlan {
+            source: v1::ContextSource::Input.into(),
+            tokens_kept: 13,
+            kept: 1,
+            ..Default::default()
+        };
+        let requested = v1::ModelRequested {
+            turn: 1,
+            model: "b/m".to_owned(),
+            tokens_estimated: 5_835,
+            sources: vec![source],
+            ..Default::default()
+        };
+        assert_eq!(
+            beside(&Event::ModelRequested(requested)).as_deref(),
+            Some("turn 1: asked b/m, a request of 5835 tokens by estimate (input 13)")
+        );
+        let usage = v1::TokenUsage { input_tokens: 172, output_tokens: 12, ..Default::default() };
+        let answered = v1::ModelMessage { usage: Some(usage), ..Default::default() };
+        assert_eq!(
+            beside(&Event::ModelMessage(answered)).as_deref(),
+            Some("answered, 172 tokens in, 12 out")
+        );
+        let finished = v1::RunFinished { turns: 1, usage: Some(usage), ..Default::default() };
+        assert_eq!(used(&finished, None), "1 turn, 0 tool calls, 172 tokens in, 12 out");
     }
 
     #[test]

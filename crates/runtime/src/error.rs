@@ -197,6 +197,7 @@ impl From<AdminError> for RequestError {
             | AdminError::MemoryNotFound
             | AdminError::BudgetNotFound { .. }
             | AdminError::IncidentNotFound
+            | AdminError::SessionTooShort { .. }
             | AdminError::ModelNotConfigured { .. }
             | AdminError::SecretInIdentity { .. }
             | AdminError::KeptFiles(_)

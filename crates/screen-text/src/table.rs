@@ -16,8 +16,8 @@ const COLUMNS_MIN: usize = 4;
 const FIRST_COLUMNS_MIN: usize = 6;
 const BETWEEN_COLUMNS: usize = 2;
 
-/// Columns that a narrow table leaves out, in this order, before it cuts what people look for; where a table is named by
-/// its first column, in that table only.
+/// Columns that a table leaves out, in this order, before it cuts what people look for; where a table is named by its first
+/// column, in that table only. A narrow screen shows a list instead, which has them all.
 const LEFT_OUT_FIRST: [(&str, &str); 18] = [
     ("", "TURNS"),
     ("APPROVAL", "RISK"),
@@ -49,9 +49,13 @@ const TIME_CHARS: usize = 20;
 /// into: what it says is to be read. An empty name is that of each first column.
 const WRAPPED: [(&str, &str); 5] =
     [("", "NOTE"), ("APPROVAL", "CALL"), ("ID", "TEXT"), ("SECRET", "HOSTS"), ("TOOL", "WHAT IT DOES")];
-/// The first columns of tables that are lists on a narrow screen where they do not fit: a row is its first cell, and below
-/// it each other cell behind the name of its column.
+/// The first columns of tables that are lists on a narrow screen where they do not fit, also where none of their columns
+/// would be left out.
 const LISTS: [&str; 3] = ["BUDGET", "REFERENCE", "TASK"];
+/// The first column of a table that stays one on a narrow screen: entries of the journal are many, and are looked through.
+const ENTRIES: &str = "SEQ";
+/// Cells that say nothing: a list leaves them out.
+const UNKNOWN: [&str; 2] = ["", "-"];
 /// A screen with fewer columns is a narrow one.
 const NARROW_COLUMNS: usize = 60;
 const WRAPPED_CHARS_MAX: usize = 400;
@@ -87,7 +91,14 @@ pub fn table<const N: usize>(
         }
     }
     if let Some(columns) = columns_max {
-        leave_out(&mut rows, columns);
+        let mut left = rows.clone();
+        leave_out(&mut left, columns);
+        // A narrow screen has room below a row for what has none beside it.
+        let is_cut = left[0].len() < rows[0].len() && rows[0][0] != ENTRIES;
+        if columns < NARROW_COLUMNS && is_cut {
+            return as_list(&rows, columns);
+        }
+        rows = left;
     }
     let mut widths = widths(&rows);
     if let (true, Some(last), Some(name)) = (wraps, widths.last_mut(), rows[0].last()) {
@@ -112,16 +123,25 @@ pub fn table<const N: usize>(
     lines
 }
 
-/// Returns rows as a list: the first cell, and below it the others, each behind the name of its column.
+/// Returns rows as a list: the first cell that has a name, with the mark before it, and below it the others, each behind the
+/// name of its column.
 fn as_list(rows: &[TableRow], columns: usize) -> Vec<String> {
     let width = RowWidth::new(columns, AmbiguousWidth::Narrow);
+    let titles = if rows[0][0].is_empty() { 2 } else { 1 };
+    let is_whole = WHOLE.contains(&rows[0][titles - 1].as_str());
+    let mark_columns = rows.iter().map(|row| row[0].width()).max().unwrap_or(0);
+    let title = |row: &TableRow| match titles {
+        1 => row[0].clone(),
+        _ => line(&row[..titles], &[mark_columns, 0], None),
+    };
     let mut lines = Vec::new();
     for row in &rows[1..] {
-        let named = rows[0].iter().zip(row).skip(1).filter(|(_, cell)| !cell.is_empty());
+        let named =
+            rows[0].iter().zip(row).skip(titles).filter(|(_, cell)| !UNKNOWN.contains(&cell.as_str()));
         let named: Vec<String> =
             named.map(|(head, cell)| format!("{} {cell}", head.to_lowercase())).collect();
         let below = format!("{}{}", " ".repeat(WRAPPED_INDENT), named.join("; "));
-        lines.push(cut(&row[0], columns));
+        lines.push(if is_whole { title(row) } else { cut(&title(row), columns) });
         lines.extend(indented_rows(&below, width).lines().map(|line| line.trim_end().to_owned()));
     }
     lines

@@ -7,7 +7,7 @@ mod uninstall;
 use std::path::{Path, PathBuf};
 
 use palyra_client::ConnectOptions;
-use palyra_terminal::{Output, OutputError};
+use palyra_terminal::{Output, OutputError, ReportForm};
 use palyra_types::state_dir::config_dir;
 use serde_json::Value;
 
@@ -33,19 +33,6 @@ pub struct ServiceCommand<'c> {
     pub daemon: ConnectOptions,
     /// Names of variables of this environment that select a model.
     pub model_variables: Vec<&'static str>,
-}
-
-/// The form of what is printed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum ReportForm {
-    Text,
-    Json,
-}
-
-impl From<bool> for ReportForm {
-    fn from(json: bool) -> Self {
-        if json { Self::Json } else { Self::Text }
-    }
 }
 
 impl ServiceCommand<'_> {

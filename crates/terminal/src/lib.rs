@@ -6,6 +6,7 @@
 
 mod output_error;
 mod output;
+mod report_form;
 mod pager;
 mod typed_lines;
 mod interrupts;
@@ -24,6 +25,7 @@ pub use output::{ErrorFormat, NoteKind, Output};
 pub use output_error::{OutputError, error_json, error_lines};
 pub use pager::Pager;
 pub use prompt_reader::{PromptReader, PromptReply, ReadingMode, unread_input_note};
+pub use report_form::ReportForm;
 pub use typed_lines::TypedLines;
 pub use unseen::{AskCount, HiddenAnswer, ask_unseen};
 

@@ -127,6 +127,7 @@ impl GrantRequest {
             binding: ContentDigest::default(),
             body: as_cleaned(&call.body),
             pre_images: call.pre_images.iter().map(kept).collect(),
+            ..EffectPlan::default()
         };
         let prepared = PreparedEffect {
             plan,

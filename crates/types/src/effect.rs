@@ -26,6 +26,9 @@ pub struct EffectPlan {
     pub body: Redacted<String>,
     /// What the files were before.
     pub pre_images: Vec<PreImage>,
+    /// What it will change, as a question would show it; empty where a question did, or where no file is changed. At
+    /// most [`PREVIEW_BYTES_MAX`].
+    pub preview: Redacted<String>,
 }
 
 /// Something that a tool printed while it ran. What the model reads comes with the outcome; this is for people who

@@ -106,6 +106,8 @@ error_codes! {
         "`palyra admin tasks list` shows the tasks there are";
     TaskInWrongStage = 1116, "task_in_wrong_stage", Conflict, "The task of the background queue is in a stage in which this cannot be done.",
         "`palyra admin tasks list` shows the stage of each task";
+    SessionTooShort = 1117, "session_too_short", Conflict, "The session has no older part that a summary could shorten.",
+        "no action needed: later runs of the session make a summary possible; nothing was recorded";
     ScheduleNotFound = 1121, "schedule_not_found", NotFound, "No such schedule exists.",
         "copy the id from `palyra admin schedules list`";
     ScheduleInvalid = 1122, "schedule_invalid", InvalidArgument, "The times or rules of the schedule are not possible, or its words are not understood.",

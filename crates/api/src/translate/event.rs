@@ -330,6 +330,7 @@ fn tool_started(started: &ToolStarted) -> v1::ToolStarted {
         contract: names::effect_contract(started.contract),
         deadline: duration(started.deadline),
         paths: started.plan.pre_images.iter().map(|file| file.path.expose().clone()).collect(),
+        preview: started.plan.preview.expose().clone(),
     }
 }
 

@@ -56,7 +56,7 @@ impl<R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'_, R, F> {
             BudgetAnswer::GoOn => match self.run.go_on_once().await {
                 Ok(answer) => {
                     self.close_question()?;
-                    self.seat.output.note(NoteKind::Good, &goes_on_words(&answer.raised));
+                    self.seat.output.note(NoteKind::Good, &goes_on_words(&answer));
                     return Ok(None);
                 }
                 Err(error) => {

@@ -119,7 +119,7 @@ pub(crate) async fn run(output: &Output, client: &Client, args: BudgetArgs) -> R
         BudgetVerb::GoOn { run, json } => {
             let run_id = run.resolve(client).await?.to_string();
             let goes_on = client.call(v1::GoOnOnceRequest { run_id }).await?;
-            say_done(output, json, &goes_on, &goes_on_words(&goes_on.raised))
+            say_done(output, json, &goes_on, &goes_on_words(&goes_on))
         }
     }
 }
@@ -134,13 +134,13 @@ fn say_done(output: &Output, json: bool, answer: &impl prost::Name, done: &str) 
 }
 
 async fn list(output: &Output, client: &Client, json: bool) -> Result<Exit, Failure> {
-    let budgets = client.call(v1::ListBudgetsRequest {}).await?.budgets;
+    let v1::ListBudgetsResponse { budgets, currency } = client.call(v1::ListBudgetsRequest {}).await?;
     if json {
         budgets.iter().try_for_each(|budget| output.json(&to_json(budget)))?;
     } else if budgets.is_empty() {
         output.note(NoteKind::Info, NOTHING);
     } else {
-        let rows = budgets.iter().flat_map(budget_rows).collect();
+        let rows = budgets.iter().flat_map(|budget| budget_rows(budget, &currency)).collect();
         table(HEAD, rows, output.columns()).iter().try_for_each(|line| output.exact_line(line))?;
         budget_notes(&budgets).iter().for_each(|note| output.note(NoteKind::Info, note));
     }

@@ -8,6 +8,7 @@
 mod input;
 mod chat_session;
 mod chat_mend;
+mod model_choice;
 mod session_lines;
 
 use std::collections::VecDeque;
@@ -38,8 +39,7 @@ use chat_session::{ChatSession, check_model};
 use input::Input;
 use palyra_run_view::{
     ChatLine, EchoMode, SearchMatch, age, attached_files, branch_origin, chat_command_of, chat_command_rest,
-    chat_help, chosen_model, instead_of_last, nearest_chat_command, no_session_note, read_chat_line,
-    shell_command_of,
+    chat_help, instead_of_last, nearest_chat_command, no_session_note, read_chat_line, shell_command_of,
 };
 use palyra_screen_text::clean_line;
 use palyra_screen_text::shell_word;
@@ -589,28 +589,6 @@ impl Chat<'_> {
         for file in &self.files {
             self.note(NoteKind::Info, &format!("goes along with the next input: {}", described(file)));
         }
-        Ok(())
-    }
-
-    async fn model(&mut self, name: &str) -> Result<(), Failure> {
-        // A whole name needs no answer of a server.
-        let ask = if name.contains('/') { AskProviders::No } else { AskProviders::Yes };
-        let asked = self.chat_session.models(ask);
-        let models = self.context.waiting("asking the providers", asked).await?;
-        if name.is_empty() {
-            let chosen = self.choice.model.as_ref().or(models.first()).cloned();
-            for model in &models {
-                let mark = if Some(model) == chosen.as_ref() { "* " } else { "  " };
-                self.context.output.row(&format!("{mark}{}", clean_line(model, NAME_CHARS_MAX)));
-            }
-            return Ok(());
-        }
-        let name = chosen_model(name, &models)
-            .map_err(|why| Failure::Usage(format!("{why}; /model lists the models there are")))?;
-        // From now on the daemon is used that has this model, also where this environment selects another.
-        self.chat_session.client = self.context.connect_to_model(Some(&name)).await?;
-        self.note(NoteKind::Good, &format!("{name} answers from now on"));
-        self.choice.model = Some(name);
         Ok(())
     }
 

@@ -21,6 +21,9 @@ use waiting::look_for_work;
 
 const SANDBOX_CHECK: &str = "tool_isolation";
 const REACH_CHECK: &str = "approver_reach";
+const POLICY_CHECK: &str = "policy";
+/// Characters of a mistake of the policies, which names their file.
+const DENIAL_CHARS_MAX: usize = 600;
 /// Characters of a mistake of the configuration.
 const MISTAKE_CHARS_MAX: usize = 200;
 /// Below a line that names a tier.
@@ -49,9 +52,14 @@ pub(crate) async fn run(context: &Context, args: &StatusArgs) -> Result<Exit, Fa
         return Ok(Exit::Done);
     }
     for (name, text) in &report.lines {
-        context.output.line(format!("{name:<10}{text}").trim_end())?;
+        context.output.line(&row(name, text))?;
     }
     Ok(Exit::Done)
+}
+
+/// Returns a row: two blanks at least are behind a name, by which a terminal knows the column that a long text goes on in.
+fn row(name: &str, text: &str) -> String {
+    format!("{name:<11}{text}").trim_end().to_owned()
 }
 
 /// What is shown, for people and for programs.
@@ -85,6 +93,7 @@ impl StatusReport {
         let origin = config.ok().and_then(|config| config.model_origin).unwrap_or_default();
         self.model(&status.default_model, &origin);
         self.config(&context.daemon, &context.global);
+        self.policy(&status.checks);
         self.waiting(&waiting, status.open_runs);
         self.reach(&status.checks);
         self.sandbox(&status.checks);
@@ -165,6 +174,16 @@ impl StatusReport {
         self.set("waiting_elsewhere", waiting.elsewhere.json());
         self.set("active_runs", active.into());
         self.set("waiting_runs", waiting.waiting_runs.into());
+    }
+
+    /// Names the policies that cannot be used, so that every call is denied.
+    fn policy(&mut self, checks: &[v1::Check]) {
+        let is_broken =
+            |check: &&v1::Check| check.name == POLICY_CHECK && check.level() == v1::CheckLevel::Error;
+        let Some(found) = checks.iter().find(is_broken) else { return };
+        self.add("policy", clean_line(&found.found, DENIAL_CHARS_MAX));
+        self.add("", clean_line(&found.mend, DENIAL_CHARS_MAX));
+        self.set("policy_error", found.found.clone().into());
     }
 
     /// Names the surfaces on which a person who may approve sees what waits.

@@ -224,7 +224,7 @@ impl<'a> DaemonFinder<'a> {
             (self.options.notices)(DaemonNotice::Starting { state_dir: self.dir.to_owned() });
         }
         match spawn_daemon(self.options, self.dir, self.search.deadline).await? {
-            SpawnOutcome::Ready { socket, model } => {
+            SpawnOutcome::Ready { socket, model, denies_all } => {
                 let mut connection = connect_unix(&socket).await?;
                 if let Some(own) = &self.options.own_model
                     && let Some(origin) = model_check::origin(&connection).await
@@ -234,6 +234,9 @@ impl<'a> DaemonFinder<'a> {
                     connection.model = origin.fingerprint;
                 }
                 (self.options.notices)(DaemonNotice::Started { model, took: begun.elapsed() });
+                if !denies_all.is_empty() {
+                    (self.options.notices)(DaemonNotice::DeniesAll { why: denies_all });
+                }
                 Ok(Some(connection))
             }
             SpawnOutcome::LostRace => {
@@ -302,15 +305,16 @@ impl<'a> DaemonFinder<'a> {
             notices(DaemonNotice::OtherModel { in_force, own });
             return Ok(true);
         }
-        let kept_because = match kept_because {
-            Some(why) => why,
+        let stays = |kept_because: String| v1::ShutdownResponse { kept_because, ..Default::default() };
+        let v1::ShutdownResponse { kept_because, wait_seconds } = match kept_because {
+            Some(why) => stays(why),
             None if self.options.start == StartPolicy::Never => {
-                "no daemon may be started from here".to_owned()
+                stays("no daemon may be started from here".to_owned())
             }
             None => model_check::ask_to_make_room(connection, request).await,
         };
         if !kept_because.is_empty() {
-            return Err(ClientError::OtherModel { in_force, own, kept_because });
+            return Err(ClientError::OtherModel { in_force, own, kept_because, wait_seconds });
         }
         if self.replaced != Some(record.pid) {
             self.replaced = Some(record.pid);

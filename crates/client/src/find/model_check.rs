@@ -76,14 +76,17 @@ pub(super) async fn in_force(connection: &Connection) -> String {
     answer.map_or_else(|| "another model".to_owned(), |status| status.into_inner().default_model)
 }
 
-/// Asks the daemon to make room for another; returns why it stays, or nothing when it goes.
-pub(super) async fn ask_to_make_room(connection: &Connection, request: v1::ShutdownRequest) -> String {
+/// Asks the daemon to make room for another; returns why it stays and for how long, or nothing when it goes.
+pub(super) async fn ask_to_make_room(
+    connection: &Connection,
+    request: v1::ShutdownRequest,
+) -> v1::ShutdownResponse {
     let mut admin = AdminServiceClient::new(connection.transport.clone());
     let asked = admin.shutdown(request);
     match tokio::time::timeout(ANSWERED_WITHIN, asked).await {
-        Ok(Ok(answer)) => answer.into_inner().kept_because,
+        Ok(Ok(answer)) => answer.into_inner(),
         // One that is about to go may not get its answer out; the next look tells.
-        Ok(Err(_)) | Err(_) => String::new(),
+        Ok(Err(_)) | Err(_) => v1::ShutdownResponse::default(),
     }
 }
 

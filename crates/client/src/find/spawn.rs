@@ -26,7 +26,12 @@ const EXIT_WITHIN: Duration = Duration::from_secs(2);
 /// What came of starting a daemon.
 pub(super) enum SpawnOutcome {
     /// It serves.
-    Ready { socket: String, model: String },
+    Ready {
+        socket: String,
+        model: String,
+        /// Why it denies every call; empty where it does not.
+        denies_all: String,
+    },
     /// Another one was first.
     LostRace,
 }
@@ -51,6 +56,8 @@ struct ReadyLine {
     socket: String,
     #[serde(default)]
     model: String,
+    #[serde(default)]
+    denies_all: String,
     #[serde(default)]
     code: String,
     #[serde(default)]
@@ -87,7 +94,9 @@ pub(super) async fn spawn_daemon(
         return failed(message, b"");
     };
     match serde_json::from_str::<ReadyLine>(&line) {
-        Ok(line) if line.ready => Ok(SpawnOutcome::Ready { socket: line.socket, model: line.model }),
+        Ok(ReadyLine { ready: true, socket, model, denies_all, .. }) => {
+            Ok(SpawnOutcome::Ready { socket, model, denies_all })
+        }
         Ok(line) => {
             let code = parse_code(&line.code).unwrap_or(ErrorCode::DaemonStartFailed);
             let _ = tokio::time::timeout(EXIT_WITHIN, child.wait()).await;

@@ -70,6 +70,20 @@ async fn a_daemon_is_started_and_waited_for_by_its_ready_line() {
 }
 
 #[tokio::test]
+async fn a_daemon_that_denies_every_call_says_so_behind_its_start() {
+    let state = tempfile::tempdir().unwrap();
+    let (script, _asked) = Script::new(vec![]);
+    let _daemon = ScriptedDaemon::serve_unannounced(state.path(), &script);
+    let line = ready_line(state.path()).replace("\"pid\":1", "\"pid\":1,\"denies_all\":\"mine.cedar:2:24\"");
+    let (options, mut notices) = starting(state.path(), &format!("exec 2>/dev/null\n{line}"));
+    Client::connect(options).await.unwrap();
+    notices.recv().await;
+    assert!(matches!(notices.recv().await, Some(DaemonNotice::Started { .. })));
+    let why = "mine.cedar:2:24".to_owned();
+    assert_eq!(notices.recv().await, Some(DaemonNotice::DeniesAll { why }));
+}
+
+#[tokio::test]
 async fn the_loser_of_a_race_connects_to_the_winner() {
     let state = tempfile::tempdir().unwrap();
     let (script, _asked) = Script::new(vec![]);

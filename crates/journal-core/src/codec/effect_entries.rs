@@ -29,6 +29,7 @@ pub(super) fn encode_started(started: &ToolStarted) -> EncodedParts {
         &store::ToolStartedPayload {
             plan: plan.body.expose().clone(),
             pre_images: plan.pre_images.iter().map(pre_image_to_stored).collect(),
+            preview: plan.preview.expose().clone(),
         },
     )
 }
@@ -48,6 +49,7 @@ pub(super) fn decode_started(facts: &[u8], payload: &[u8]) -> ReadResult<TapeEve
                 .into_iter()
                 .map(pre_image_from_stored)
                 .collect::<ReadResult<_>>()?,
+            preview: Redacted::from_stored(payload.preview),
         },
     })))
 }

@@ -742,8 +742,13 @@ fn asking_kinds() -> Vec<(EventKind, &'static str, JournalEvent)> {
                 image("b.md", file, None),
                 image("c.md", FileBefore::Withheld { mode: 0o600 }, Some([25; 32])),
             ],
+            preview: Redacted::default(),
         },
     })));
+    let mut shown = started.clone();
+    if let JournalEvent::Tape(TapeEvent::Tool(ToolEvent::Started(shown))) = &mut shown {
+        shown.plan.preview = "--- a.md\n+++ a.md\n".into();
+    }
     let mut finished = run.tool_finished(3, "written").event;
     if let JournalEvent::Tape(TapeEvent::Tool(ToolEvent::Finished(finished))) = &mut finished {
         finished.attested = CallAttestation {
@@ -767,6 +772,7 @@ fn asking_kinds() -> Vec<(EventKind, &'static str, JournalEvent)> {
         (EventKind::ToolDecided, "ToolDecided-asking", decided),
         (EventKind::ToolDecided, "ToolDecided-granted", granted),
         (EventKind::ToolStarted, "ToolStarted-planned", started),
+        (EventKind::ToolStarted, "ToolStarted-shown", shown),
         (EventKind::ToolFinished, "ToolFinished-attested", finished),
         (
             EventKind::ApprovalResolved,

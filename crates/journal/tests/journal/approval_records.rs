@@ -39,12 +39,14 @@ const NOTE: &str = "canary-note-of-a-person";
 const EDITED: &str = "canary-edited-arguments";
 const MATCHER: &str = "canary-matcher-of-a-grant";
 const PLAN: &str = "canary-plan-of-a-call";
+const PREVIEW: &str = "canary-preview-of-a-change";
 const BEFORE: &str = "canary-in-a-file-as-it-was";
 const PATH: &str = "canary-path-of-a-file";
 const DIFFERENCE: &str = "canary-difference-of-a-conflict";
 
 /// What lies in payloads alone.
-pub(crate) const ASKED: &[&str] = &[REQUEST, PROMPT, NOTE, EDITED, MATCHER, PLAN, BEFORE, PATH, DIFFERENCE];
+pub(crate) const ASKED: &[&str] =
+    &[REQUEST, PROMPT, NOTE, EDITED, MATCHER, PLAN, PREVIEW, BEFORE, PATH, DIFFERENCE];
 
 /// Makes the stations of a call that asked, with a text of its own in each place where there can be one.
 pub(crate) fn asking_entries(run: &mut SampleRun, n: u64) -> Vec<NewEntry> {
@@ -118,6 +120,7 @@ fn planned(run: &mut SampleRun) -> NewEntry {
                 before: FileBefore::File { bytes: Redacted::cleaned(bytes), mode: 0o600 },
                 after_sha256: Some([4; 32]),
             }],
+            preview: PREVIEW.into(),
         },
     })))
 }

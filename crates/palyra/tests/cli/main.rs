@@ -19,6 +19,7 @@ mod json;
 mod json_verbs;
 mod terminals;
 mod approvals;
+mod watched_calls;
 mod prompts;
 mod snapshots;
 mod help_pages;

@@ -79,6 +79,37 @@ fn a_model_of_the_environment_that_is_not_configured_names_the_same_mend() {
 }
 
 #[test]
+fn a_server_of_the_file_that_the_daemon_does_not_use_names_the_command_that_helps() {
+    let runtime = runtime();
+    let server = serve(&runtime, Behaviour::always(Reply::text("mine")));
+    let home = Home::new();
+    home.palyra(&["run", "hello"]).expect(0);
+    std::fs::create_dir_all(home.config_file().parent().unwrap()).unwrap();
+    let text = format!("[providers.box]\nbase_url = \"{}\"\n", server.base_url());
+    std::fs::write(home.config_file(), text).unwrap();
+    let test = ["model", "test", "box/test-model"];
+    let early = home.palyra(&test).expect(1);
+    assert!(
+        early.err.contains("has the server `box`, and the running daemon read it before that"),
+        "{}",
+        early.err
+    );
+    assert!(early.err.contains("`palyra config reload`"), "{}", early.err);
+    home.palyra(&["config", "reload"]).expect(0);
+    home.palyra(&test).expect(0);
+
+    home.palyra(&["admin", "stop"]).expect(0);
+    home.write("other.toml", "");
+    let other = home.work().join("other.toml").display().to_string();
+    home.palyra(&["--config", &other, "run", "hello"]).expect(0);
+    let elsewhere = home.palyra(&test).expect(1);
+    assert!(elsewhere.err.contains("the running daemon reads another file"), "{}", elsewhere.err);
+    assert!(elsewhere.err.contains("`palyra admin stop`"), "{}", elsewhere.err);
+    home.palyra(&["admin", "stop"]).expect(0);
+    home.palyra(&test).expect(0);
+}
+
+#[test]
 fn unsetting_the_default_keeps_the_rest_of_the_file() {
     let home = Home::new();
     std::fs::create_dir_all(home.config_file().parent().unwrap()).unwrap();

@@ -40,7 +40,7 @@ fn a_quoted_question_is_asked_with_the_flags_of_run() {
 fn the_status_starts_no_daemon_and_counts_what_waits_by_folder() {
     let home = Home::new();
     let none = home.palyra(&["status"]).expect(0);
-    assert!(none.out.starts_with("daemon    not running; `palyra run ...` starts it\n"), "{}", none.out);
+    assert!(none.out.starts_with("daemon     not running; `palyra run ...` starts it\n"), "{}", none.out);
     assert_eq!(home.palyra(&["status", "--json"]).expect(0).json()[0]["running"], false);
     assert!(!home.state_dir().exists(), "no daemon is started to look");
     home.write("broken.toml", "[egress]\nallow_private = []\nallow_private = []\n");
@@ -55,16 +55,16 @@ fn the_status_starts_no_daemon_and_counts_what_waits_by_folder() {
     let other = home.work().join("other");
     std::fs::create_dir(&other).unwrap();
     let elsewhere = ended(home.command(&["status"]).current_dir(&other).spawn().unwrap()).expect(0).out;
-    assert!(elsewhere.contains("waits     elsewhere: 1 approval\n"), "{elsewhere}");
+    assert!(elsewhere.contains("waits      elsewhere: 1 approval\n"), "{elsewhere}");
     let here = home.palyra(&["status"]).expect(0).out;
     for told in [
-        "daemon    running, version ",
-        "listens   unix:",
-        "model     demo/demo, built in",
-        "waits     in this folder: 1 approval\n",
-        "runs      0 active, 1 waiting\n",
+        "daemon     running, version ",
+        "listens    unix:",
+        "model      demo/demo, built in",
+        "waits      in this folder: 1 approval\n",
+        "runs       0 active, 1 waiting\n",
         "(tier ",
-        "journal   writable, ",
+        "journal    writable, ",
         "palyrad.log (",
     ] {
         assert!(here.contains(told), "{told}: {here}");
@@ -79,7 +79,7 @@ fn the_status_starts_no_daemon_and_counts_what_waits_by_folder() {
     home.palyra(&["approve", "yes", "last"]).expect(0);
     home.palyra(&["runs", "wait", "last"]).expect(0);
     assert_eq!(attention()["items"].as_array().map_or(0, Vec::len), 0);
-    assert!(home.palyra(&["status"]).expect(0).out.contains("waits     nothing waits for you\n"));
+    assert!(home.palyra(&["status"]).expect(0).out.contains("waits      nothing waits for you\n"));
 }
 
 #[test]

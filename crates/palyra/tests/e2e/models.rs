@@ -36,6 +36,13 @@ fn a_model_that_answers_is_saved_and_used_by_the_running_daemon() {
     let talked = home.palyra_reading(&["chat"], "/model\n/model box\nhello\n");
     assert!(talked.out.contains("At your service."), "{talked:?}");
     assert!(talked.err.contains("box/test-model answers from now on"), "{talked:?}");
+    // A model that the server does not have changes nothing: the line after it goes to the model of before.
+    let talked = home.palyra_reading(&["chat"], "/model box/test-modle\nwhat can you do\n");
+    assert!(talked.err.contains("no model box/test-modle: its server has box/test-model"), "{talked:?}");
+    assert!(
+        !talked.err.contains("answers from now on") && !talked.out.contains("At your service."),
+        "{talked:?}"
+    );
     home.palyra(&["model", "use", "box/*"]).expect(0);
     assert!(home.palyra(&["model", "list"]).expect(0).out.contains("*  box/test-model"));
 }

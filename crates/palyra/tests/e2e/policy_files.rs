@@ -72,6 +72,31 @@ fn a_mistake_leaves_the_old_rules_in_force_and_good_ones_govern_the_next_call() 
 }
 
 #[test]
+fn a_daemon_that_starts_with_broken_rules_says_so_and_status_names_the_file() {
+    let home = Home::new();
+    write_rules(&home, "mine.cedar", BROKEN);
+    let begun = home.palyra(&["run", "create a.txt with x"]);
+    let said = begun.err.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in
+        ["every tool call is denied until this is mended", "mine.cedar:2:24: ", "`palyra policy check`"]
+    {
+        assert!(said.contains(part), "{part}: {}", begun.err);
+    }
+    assert!(!home.work().join("a.txt").exists());
+    let status = home.palyra(&["status"]).expect(0).out;
+    assert!(
+        status.contains("\npolicy     every tool call is denied until this is mended: [PLY-"),
+        "{status}"
+    );
+    assert!(status.contains("mine.cedar:2:24: ") && status.contains("`palyra policy check`"), "{status}");
+    // The control: rules that can be used are not named.
+    write_rules(&home, "mine.cedar", NO_WRITES);
+    home.palyra(&["config", "reload"]).expect(0);
+    let status = home.palyra(&["status"]).expect(0).out;
+    assert!(!status.contains("policy     "), "{status}");
+}
+
+#[test]
 fn a_rule_over_a_folder_that_no_call_reaches_is_refused_and_says_what_to_write() {
     let home = Home::new();
     let rule = |folder: &str| {

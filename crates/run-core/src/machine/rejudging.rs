@@ -4,6 +4,7 @@
 //! person outlives everything but a denial, another tool, and a rule that wants more people by now.
 
 use palyra_types::approval::SeparationRule;
+use palyra_types::effect::EffectPlan;
 use palyra_types::event::{ApprovalAsk, DecidedBy};
 use palyra_types::tool::{ApprovalRiskLevel, DecisionReason, ToolDecision, ToolVerdict};
 use palyra_types::{ApprovalId, EffectId};
@@ -110,6 +111,10 @@ fn take_prepared(
         }
         CallStanding::Starts if approved && binding != bound => {
             ask_again(step, effect, fresh, prepared, judged);
+        }
+        // No question showed what it changes.
+        CallStanding::Starts if !approved && !prepared.plan.pre_images.is_empty() => {
+            step.start(effect, EffectPlan { preview: prepared.preview.clone(), ..prepared.plan.clone() });
         }
         CallStanding::Starts => step.start(effect, prepared.plan.clone()),
         CallStanding::Asks => {

@@ -262,7 +262,7 @@ fn prepared(tool: &str, arguments: &str, found: Option<&str>) -> Result<Prepared
         plan: EffectPlan {
             binding: digest(&format!("{tool} {arguments} {found}")),
             body: Redacted::cleaned(format!("plan for {found}")),
-            pre_images: Vec::new(),
+            ..EffectPlan::default()
         },
         summary: Redacted::cleaned(format!("will {tool}")),
         preview: Redacted::cleaned(format!("-{found}")),

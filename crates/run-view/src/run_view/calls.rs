@@ -11,7 +11,7 @@ use super::{
     ARGUMENTS_CHARS_MAX, COPIED_CHARS_MAX, COPIED_LINES_MAX, EchoMode, MEND_CHARS_MAX, REASON_CHARS_MAX,
     RunView, ShownLine, note, read_only_part,
 };
-use crate::approval::approval_state_name;
+use crate::approval::{approval_state_name, change_lines};
 use crate::model_advice::for_person;
 use crate::model_question::model_question;
 use crate::result_line::call_label;
@@ -52,6 +52,21 @@ impl RunView {
         shown.extend(calls.into_values().map(|call| note(NoteKind::Info, call)));
     }
 
+    /// Returns what a call changes about which no person was asked: in part where the run is watched, whole in its tape.
+    pub(super) fn change_of(&self, run: &str, started: &v1::ToolStarted) -> Option<ShownLine> {
+        let is_tape = self.echo == EchoMode::Tape;
+        if started.preview.is_empty() || !(is_tape || self.is_own_terminal()) {
+            return None;
+        }
+        // The call before it names its file, unless several were proposed.
+        let named = match started.paths.as_slice() {
+            [only] if self.labels.len() <= 1 => format!("`{only}`"),
+            _ => String::new(),
+        };
+        let more = (!is_tape).then(|| format!("`palyra runs tail {}`", self.shown_id(run)));
+        Some(ShownLine::Change(change_lines(&started.preview, &named, more.as_deref())))
+    }
+
     pub(super) fn decided(&mut self, run: &str, decided: &v1::ToolDecided, shown: &mut Vec<ShownLine>) {
         if decided.verdict() != v1::ToolVerdict::Deny {
             if let Some(part) = read_only_part(&decided.explanation) {
@@ -73,7 +88,7 @@ impl RunView {
             shown.extend(copied.map(|line| ShownLine::Copied(clean_line(line, COPIED_CHARS_MAX))));
             return;
         }
-        let why = clean_line(&decided.explanation, MEND_CHARS_MAX);
+        let why = clean_line(&for_person(&decided.explanation), MEND_CHARS_MAX);
         // A tool that does not exist, a call written wrongly, or one too many: no person and no rule withheld these.
         if !matches!(
             decided.reason(),

@@ -24,6 +24,9 @@ fn told_as(echo: EchoMode, flow: TextFlow, events: Vec<Event>) -> (String, RunVi
                 ShownLine::Remark(remark) => format!("({remark})\n"),
                 ShownLine::Note(mark, note) => format!("[{} {note}]\n", mark.sign()),
                 ShownLine::Copied(line) => format!("[copied {line}]\n"),
+                ShownLine::Change(lines) => {
+                    lines.iter().map(|line| format!("[{:?} {}]\n", line.look, line.text)).collect()
+                }
                 ShownLine::Question { approval_id, prompt, risk } => {
                     let scope = OfferScope::default();
                     let lines = question(&approval_id, &prompt, &risk, PreviewDetail::Prompt, &scope);
@@ -55,6 +58,32 @@ fn message(finish: FinishReason) -> Event {
 fn proposed(effect_id: u32, tool: &str, arguments: &str) -> Event {
     let (tool, arguments) = (tool.to_owned(), arguments.to_owned());
     Event::ToolProposed(v1::ToolProposed { effect_id, attempt: 1, tool, arguments })
+}
+
+#[test]
+fn a_change_that_no_person_was_asked_about_is_shown_as_a_question_would_show_it() {
+    let started = |preview: String| {
+        Event::ToolStarted(v1::ToolStarted {
+            effect_id: 1,
+            paths: vec!["a.txt".to_owned()],
+            preview,
+            ..Default::default()
+        })
+    };
+    let added: String = (0..14).map(|n| format!("+line {n}\n")).collect();
+    let preview = format!("--- a.txt\n+++ a.txt\n@@ -1 +1,14 @@\n-old\n{added}");
+    let change = |echo, flow| {
+        let events = vec![proposed(1, "write_file", r#"{"path":"a.txt"}"#), started(preview.clone())];
+        told_as(echo, flow, events).0
+    };
+    let live = change(EchoMode::No, TextFlow::Live);
+    assert!(live.contains("[Removed -old]\n[Added +line 0]\n") && !live.contains("+++ a.txt"), "{live}");
+    assert!(live.contains("(6 more lines: `palyra runs tail") && !live.contains("+line 9"), "{live}");
+    assert_eq!(change(EchoMode::No, TextFlow::Whole), "[\u{b7} write_file {\"path\":\"a.txt\"}]\n");
+    let tape = change(EchoMode::Tape, TextFlow::Whole);
+    assert!(tape.contains("[Added +line 13]\n") && !tape.contains("more line"), "{tape}");
+    let asked = told(EchoMode::No, vec![started(String::new())]).0;
+    assert_eq!(asked, "", "a question has shown it");
 }
 
 #[test]

@@ -368,7 +368,7 @@ async fn there_is_nothing_to_sum_up_in_a_short_session_and_another_principal_has
     let rig = rig().await;
     talk(&rig, 0..1).await;
     let short = compact(&rig).await;
-    assert!(matches!(short, Err(AdminError::InvalidArgument { .. })), "{short:?}");
+    assert!(matches!(short, Err(AdminError::SessionTooShort { .. })), "{short:?}");
     let session = session(&rig).await;
     let theirs = rig.gateway.sessions.compact(rig.stranger(), session).await;
     assert!(matches!(theirs, Err(AdminError::SessionNotFound)), "{theirs:?}");

@@ -20,8 +20,8 @@ use palyra_types::run::{RunLifecycleState, RunPhase, WaitReason};
 use palyra_types::tool::{RawToolOutcome, ToolCatalog};
 use palyra_types::{Content, EffectId, Redacted};
 
-use crate::approval_calls::{approve, ask, asked, asking, asking_rig, waiting};
-use crate::rig::{Parts, Rig, SECRET, entries_of, journal_of, settle, soon};
+use crate::approval_calls::{ACTS, approve, ask, asked, asking, asking_rig, waiting};
+use crate::rig::{Parts, Rig, SECRET, entries_of, journal_of, looking, settle, soon};
 use crate::shapes::check;
 
 /// The scripted tools; what they prepare says what each file was.
@@ -95,6 +95,29 @@ async fn changed_two(rig: &Rig) -> palyra_types::RunId {
     }
     rig.finished(run).await;
     run
+}
+
+/// Returns what the starts of a run's calls show of what they change.
+async fn previews(rig: &Rig, run: palyra_types::RunId) -> Vec<String> {
+    let starts = rig.tape(run).await.into_iter().filter_map(|entry| match entry.event {
+        TapeEvent::Tool(ToolEvent::Started(started)) => Some(started.plan.preview.into_exposed()),
+        _ => None,
+    });
+    starts.collect()
+}
+
+#[tokio::test]
+async fn a_change_without_a_question_is_recorded_with_what_it_shows_and_one_with_a_question_is_not() {
+    let asked = parts().start().await;
+    let run = changed_two(&asked).await;
+    assert_eq!(previews(&asked, run).await, ["", ""], "the questions have it");
+    let unattended = ACTS.replace("\"execute\"", "\"execute_unattended\"");
+    let parts = Parts { rules: looking().with_file("acts.cedar", &unattended), ..parts() };
+    let rig = parts.start().await;
+    rig.model.push(Script::new().call(CHANGE, r#"{"n":1}"#));
+    let run = rig.submit("k", "go").await.run;
+    rig.finished(run).await;
+    assert_eq!(previews(&rig, run).await, ["-\n+{\"n\":1}\n"]);
 }
 
 #[tokio::test]

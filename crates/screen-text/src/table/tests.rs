@@ -10,6 +10,22 @@ fn columns_line_up_and_stay_on_one_line() {
     assert_eq!(table(["NAME", "TEXT"], rows, Some(12))[1], "a       fir…");
 }
 
+/// Returns the rows of a list, each with what is below it.
+fn blocks(lines: &[String]) -> Vec<String> {
+    let mut blocks: Vec<String> = Vec::new();
+    for line in lines {
+        match line.strip_prefix("    ") {
+            Some(below) => {
+                let block = blocks.last_mut().expect("a list begins with a title");
+                block.push(' ');
+                block.push_str(below);
+            }
+            None => blocks.push(line.clone()),
+        }
+    }
+    blocks
+}
+
 #[test]
 fn a_narrow_table_is_cut_before_its_last_column() {
     let row = |cells: [&str; 5]| cells.map(str::to_owned);
@@ -28,17 +44,15 @@ fn a_narrow_table_is_cut_before_its_last_column() {
             "9G5FAZ    approved by you  low     2h   run_command: make",
         ]
     );
+    let narrow = table(head, rows.clone(), Some(40));
     assert_eq!(
-        table(head, rows.clone(), Some(40)),
+        blocks(&narrow),
         [
-            "APPROVAL  STATE            CALL",
-            "9G5FAV    waits, 23h left",
-            "    write_file: creates `src/app.py`",
-            "9G5FAX    denied",
-            "    run_command: make test",
-            "9G5FAZ    approved by you",
-            "    run_command: make",
-        ]
+            "9G5FAV state waits, 23h left; risk medium; age 3m; call write_file: creates `src/app.py`",
+            "9G5FAX state denied; risk high; age 2h; call run_command: make test",
+            "9G5FAZ state approved by you; risk low; age 2h; call run_command: make",
+        ],
+        "a narrow screen has every column"
     );
     for columns in 12..90 {
         let lines = table(head, rows.clone(), Some(columns));
@@ -47,7 +61,7 @@ fn a_narrow_table_is_cut_before_its_last_column() {
 }
 
 #[test]
-fn a_narrow_table_leaves_out_what_matters_less_than_the_last_column() {
+fn a_narrow_table_that_would_leave_columns_out_is_a_list_with_all_of_them() {
     let row = |cells: [&str; 5]| cells.map(str::to_owned);
     let head = ["RUN", "STATE", "AGE", "TURNS", "INPUT"];
     let rows = vec![
@@ -55,14 +69,15 @@ fn a_narrow_table_leaves_out_what_matters_less_than_the_last_column() {
         row(["9G5FAX", "failed (turn_limit)", "2h", "12", "change all prices in shop.toml"]),
     ];
     assert_eq!(
-        table(head, rows.clone(), Some(40)),
+        blocks(&table(head, rows.clone(), Some(40))),
         [
-            "RUN     STATE       INPUT",
-            "9G5FAV  done        change depot to war…",
-            "9G5FAX  failed      change all prices i…",
+            "9G5FAV state done; age 3m; turns 2; input change depot to warehouse",
+            "9G5FAX state failed (turn_limit); age 2h; turns 12; input change all prices in shop.toml",
         ]
     );
-    assert!(table(head, rows, Some(80))[0].contains("TURNS"));
+    assert!(table(head, rows.clone(), Some(80))[0].contains("TURNS"));
+    let between = table(head, rows, Some(62));
+    assert!(between[0].starts_with("RUN ") && !between[0].contains("TURNS"), "{between:?}");
 }
 
 #[test]
@@ -131,11 +146,15 @@ fn a_name_that_is_typed_is_never_cut() {
     let row = |cells: [&str; 4]| cells.map(str::to_owned);
     let head = ["", "MODEL", "WINDOW", "NOTE"];
     let note = "built in, offline, deterministic; understands a few plain sentences";
-    let rows =
-        vec![row(["*", "mine/scripted-1-instruct", "32768", ""]), row(["", "demo/demo", "1000000", note])];
+    let rows = vec![
+        row(["*", "mine/scripted-1-instruct", "32768", ""]),
+        row(["", "late/*", "-", "not asked"]),
+        row(["", "demo/demo", "1000000", note]),
+    ];
     for columns in 8..100 {
         let lines = table(head, rows.clone(), Some(columns));
-        assert!(lines[1].contains("mine/scripted-1-instruct"), "{columns}: {lines:?}");
+        let is_named = |line: &String| line.contains("mine/scripted-1-instruct");
+        assert!(lines.iter().any(is_named), "{columns}: {lines:?}");
         // A note that does not fit goes on below.
         let words = lines.join(" ");
         let words: Vec<&str> = words.split_whitespace().collect();
@@ -150,10 +169,13 @@ fn a_name_that_is_typed_is_never_cut() {
     assert_eq!(
         narrow,
         [
-            "   MODEL                     NOTE",
             "*  mine/scripted-1-instruct",
+            "    window 32768",
+            "   late/*",
+            "    note not asked",
             "   demo/demo",
-            "    built in, offline, deterministic;",
+            "    window 1000000; note built in,",
+            "    offline, deterministic;",
             "    understands a few plain sentences",
         ]
     );
@@ -166,9 +188,15 @@ fn a_narrow_table_of_secrets_keeps_their_names_and_hosts() {
     let row = ["shopkey", "1", "bearer", "2026-11-28", "owner", "localhost:8443"].map(str::to_owned);
     let several = ["forge", "1", "bearer", "2026-11-28", "owner", "api.forge.example:8443 localhost:8080"];
     let narrow = table(head, vec![row, several.map(str::to_owned)], Some(40));
-    assert_eq!(narrow[1], "shopkey  owner       localhost:8443");
-    assert_eq!(narrow[2].trim_end(), "forge    owner");
-    assert_eq!(narrow[3..], ["    api.forge.example:8443", "    localhost:8080"]);
+    let forge = "version 1; as bearer; changed 2026-11-28; principals owner; hosts api.forge.example:8443 \
+                 localhost:8080";
+    assert_eq!(
+        blocks(&narrow),
+        [
+            "shopkey version 1; as bearer; changed 2026-11-28; principals owner; hosts localhost:8443",
+            &format!("forge {forge}"),
+        ]
+    );
 }
 
 #[test]

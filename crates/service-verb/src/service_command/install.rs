@@ -3,10 +3,10 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use palyra_terminal::NoteKind;
+use palyra_terminal::{NoteKind, ReportForm};
 use serde_json::json;
 
-use super::{ReportForm, ServiceCommand, service_pid, shown, unit_file};
+use super::{ServiceCommand, service_pid, shown, unit_file};
 use crate::error::{ServiceVerbError, path_word};
 use crate::running_daemon::{DaemonStarter, RunningDaemon};
 use crate::unit_file::{UNIT_NAME, UnitContent, UnitFile};

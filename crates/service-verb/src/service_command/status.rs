@@ -1,9 +1,9 @@
 //! Showing the unit and the state of the service.
 
-use palyra_terminal::NoteKind;
+use palyra_terminal::{NoteKind, ReportForm};
 use serde_json::json;
 
-use super::{ReportForm, ServiceCommand, service_pid, shown, unit_file};
+use super::{ServiceCommand, service_pid, shown, unit_file};
 use crate::error::ServiceVerbError;
 use crate::unit_file::{UNIT_NAME, UnitContent};
 use crate::user_systemd::UserSystemd;

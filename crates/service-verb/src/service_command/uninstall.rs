@@ -1,10 +1,10 @@
 //! Removing what `install` wrote, and nothing else.
 
-use palyra_terminal::NoteKind;
+use palyra_terminal::{NoteKind, ReportForm};
 use palyra_types::ErrorCode;
 use serde_json::json;
 
-use super::{ReportForm, ServiceCommand, shown, unit_file};
+use super::{ServiceCommand, shown, unit_file};
 use crate::error::{ServiceVerbError, path_word};
 use crate::unit_file::{UNIT_NAME, UnitContent};
 use crate::user_systemd::UserSystemd;

@@ -126,6 +126,7 @@ pub(super) fn explain_admin(client: &Client, error: &AdminError) {
         }
         AdminError::Read(_)
         | AdminError::InvalidArgument { .. }
+        | AdminError::SessionTooShort { .. }
         | AdminError::BudgetNotFound { .. }
         | AdminError::MemoryNotFound => true,
         _ => false,

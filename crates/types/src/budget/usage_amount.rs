@@ -38,7 +38,6 @@ impl LimitMeasure {
             Self::Tokens => format!("{value} tokens"),
             Self::Money => format!("{} in money", MoneyAmount(value)),
             Self::Requests if value == 1 => "1 request".to_owned(),
-            Self::Requests if value == 1 => "1 request".to_owned(),
             Self::Requests => format!("{value} requests"),
         }
     }

@@ -209,9 +209,10 @@ content_rows! {
                 walk.json(Prose, "request", request);
             }
             ToolEvent::Started(ToolStarted { effect: _, contract: _, deadline: _, plan }) => {
-                let EffectPlan { binding: _, body, pre_images } = plan;
+                let EffectPlan { binding: _, body, pre_images, preview } = plan;
                 walk.json(Bytes, "plan.body", body);
                 walk.each(pre_images, |walk, image| walk.pre_image(image));
+                walk.text(Prose, "plan.preview", preview);
             }
             ToolEvent::Output(ToolOutput { effect: _, shown_bytes: _, rest: _, text }) => {
                 walk.text(Prose, "text", text);

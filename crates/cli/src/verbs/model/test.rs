@@ -1,7 +1,9 @@
 //! `palyra model test`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use palyra_client::Client;
+use palyra_config_text::has_provider;
 use palyra_types::ErrorCode;
 use palyra_wire::json::to_json_with_defaults;
 use palyra_wire::v1;
@@ -9,11 +11,15 @@ use palyra_wire::v1;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use palyra_explain::{mend_of_known, mend_of_unset_key, missing_key};
+use palyra_explain::{mend_of_key, mend_of_known};
 use palyra_screen_text::clean_line;
 use palyra_terminal::{NoteKind, Output};
 
 const ANSWER_CHARS_MAX: usize = 200;
+const NAME_CHARS_MAX: usize = 80;
+/// The daemon's check of the configuration file that it reads.
+const FILE_CHECK: &str = "configuration_file";
+const RELOAD: &str = "`palyra config reload`";
 
 /// Test a model with a real completion.
 #[derive(Debug, clap::Args)]
@@ -28,10 +34,15 @@ pub(crate) struct TestArgs {
 
 /// Runs the verb.
 pub(crate) async fn run(context: &Context, args: TestArgs) -> Result<Exit, Failure> {
-    let tested = {
-        let client = context.connect_to_model(args.model.as_deref()).await?;
-        let test = client.test_model(args.model.as_deref());
-        context.waiting("waiting for the model", test).await?
+    let client = context.connect_to_model(args.model.as_deref()).await?;
+    let test = client.test_model(args.model.as_deref());
+    let tested = match context.waiting("waiting for the model", test).await {
+        Err(error) if error.code() == ErrorCode::ModelNotConfigured => {
+            let file = context.config_file().ok().filter(|_| context.is_local());
+            let model = args.model.as_deref().unwrap_or_default();
+            return Err(not_in_force(&client, file, model).await.unwrap_or_else(|| error.into()));
+        }
+        tested => tested?,
     };
     if args.json {
         context.output.json(&to_json_with_defaults(&tested))?;
@@ -39,6 +50,41 @@ pub(crate) async fn run(context: &Context, args: TestArgs) -> Result<Exit, Failu
         show(&context.output, &tested, &TestPurpose::Known { file: &context.config_file()? })?;
     }
     Ok(if tested.ok { Exit::Done } else { Exit::Failed })
+}
+
+/// Returns why the daemon does not know a model; `None` where the configuration file here does not have its server.
+async fn not_in_force(client: &Client, file: Option<PathBuf>, model: &str) -> Option<Failure> {
+    let server = model.split('/').next().unwrap_or_default();
+    let file = file?;
+    let text = std::fs::read_to_string(&file).ok()?;
+    if !has_provider(&text, server).unwrap_or(false) {
+        return None;
+    }
+    let checks = client.status().await.map(|status| status.checks).unwrap_or_default();
+    Some(unused_server(server, &file, &checks))
+}
+
+/// Says why a daemon does not know a server of a file, by its own check of the file that it reads.
+fn unused_server(server: &str, file: &Path, checks: &[v1::Check]) -> Failure {
+    let server = clean_line(server, NAME_CHARS_MAX);
+    let check = checks.iter().find(|check| check.name == FILE_CHECK);
+    let (why, mend) = match check.filter(|check| check.level() != v1::CheckLevel::Ok) {
+        Some(check) if check.mend.contains(RELOAD) => (
+            "the running daemon read it before that".to_owned(),
+            format!("{RELOAD}, then the same command again"),
+        ),
+        Some(check) => (
+            format!("the running daemon cannot use it: {}", clean_line(&check.found, ANSWER_CHARS_MAX)),
+            format!("{}; then {RELOAD} and the same command again", check.mend),
+        ),
+        None => (
+            "the running daemon reads another file".to_owned(),
+            "`palyra admin stop`, then the same command again, which starts a daemon that reads this file"
+                .to_owned(),
+        ),
+    };
+    let message = format!("{} has the server `{server}`, and {why}", file.display());
+    Failure::WithMend { code: ErrorCode::ModelNotConfigured, message, mend }
 }
 
 /// Returns whether a configuration file sends pictures to a server.
@@ -136,13 +182,48 @@ pub(super) fn show(
             Failure::WithMend { code, message, mend: mend(code).to_owned() }.show(output);
         }
         TestPurpose::Known { .. } => {
-            match mend_of_unset_key(&message).or_else(|| mend_of_known(code, &message)) {
-                Some(mend) if missing_key(&message).is_none() => {
-                    Failure::WithMend { code, message, mend: mend.to_owned() }.show(output);
-                }
-                _ => Failure::local(code, message).naming_run("", &tested.model).show(output),
+            let mend = mend_of_key(code, &message, &tested.model);
+            match mend.or_else(|| mend_of_known(code).map(str::to_owned)) {
+                Some(mend) => Failure::WithMend { code, message, mend }.show(output),
+                None => Failure::local(code, message).naming_run("", &tested.model).show(output),
             }
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_of_the_file_that_the_daemon_does_not_know_says_why_and_what_helps() {
+        let check = |level: v1::CheckLevel, mend: &str| v1::Check {
+            name: FILE_CHECK.to_owned(),
+            level: level.into(),
+            found: "line 3: nonsense".to_owned(),
+            mend: mend.to_owned(),
+        };
+        for (checks, why, mend) in [
+            (
+                vec![check(v1::CheckLevel::Warning, RELOAD)],
+                "read it before that",
+                "`palyra config reload`, then",
+            ),
+            (
+                vec![check(v1::CheckLevel::Warning, "correct it; `palyra config check` lists each mistake")],
+                "cannot use it: line 3: nonsense",
+                "correct it; `palyra config check`",
+            ),
+            (vec![check(v1::CheckLevel::Ok, "")], "reads another file", "`palyra admin stop`, then"),
+            (Vec::new(), "reads another file", "`palyra admin stop`, then"),
+        ] {
+            let lines = unused_server("box", Path::new("/a/palyra.toml"), &checks).lines();
+            assert!(
+                lines[0].starts_with("error[PLY-3012]: /a/palyra.toml has the server `box`, and "),
+                "{lines:?}"
+            );
+            assert!(lines[0].contains(why) && lines[1].trim_start().starts_with(mend), "{lines:?}");
+        }
+    }
 }

@@ -46,6 +46,8 @@ fn the_worst_case_fits_a_screen() {
         entries: 7,
         ..Default::default()
     });
+    let is_column = |name: &str| row(name, "x").starts_with(&format!("{name}  "));
+    assert!(report.lines.iter().all(|(name, _)| is_column(name)), "{:#?}", report.lines);
     assert!(report.lines.len() <= 22, "{}", report.lines.len());
     let text: Vec<String> = report.lines.iter().map(|(name, text)| format!("{name} {text}")).collect();
     for expect in [
@@ -61,4 +63,22 @@ fn the_worst_case_fits_a_screen() {
         assert!(text.iter().any(|line| line == expect), "{expect}: {text:#?}");
     }
     assert_eq!(report.values["waiting_here"]["unknown_outcomes"], 3);
+}
+
+#[test]
+fn policies_that_cannot_be_used_are_named_with_what_they_deny() {
+    let found = "every tool call is denied until this is mended: [PLY-4601] the policies are refused: mine.cedar:2:24: no";
+    let check = v1::Check {
+        name: POLICY_CHECK.to_owned(),
+        level: v1::CheckLevel::Error.into(),
+        found: found.to_owned(),
+        mend: "correct it until `palyra policy check` passes".to_owned(),
+    };
+    let mut report = StatusReport::default();
+    report.policy(&[v1::Check { level: v1::CheckLevel::Ok.into(), ..check.clone() }]);
+    assert_eq!(report.lines, []);
+    report.policy(&[check]);
+    assert_eq!(report.lines[0], ("policy", found.to_owned()));
+    assert!(report.lines[1].1.contains("`palyra policy check`"), "{:?}", report.lines);
+    assert_eq!(report.values["policy_error"], found);
 }

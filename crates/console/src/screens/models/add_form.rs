@@ -8,6 +8,8 @@ use palyra_wire::short_names::must_be;
 use palyra_wire::v1;
 
 use crate::forms::FormFields;
+use crate::page_parts::FieldPresence::Required;
+use crate::page_parts::{TextField, text_field};
 use crate::paths::ADD_MODEL_PATH;
 
 /// The formats that can be chosen.
@@ -56,6 +58,7 @@ impl AddModelForm {
                 (text_field(&TextField {
                     name: "name", label: "Name", value: &self.name,
                     help: "A name of your own for the server: a-z, 0-9 and -.",
+                    presence: Required,
                 }))
                 label for="format" { "Format" }
                 select id="format" name="format" {
@@ -64,10 +67,12 @@ impl AddModelForm {
                 (text_field(&TextField {
                     name: "base_url", label: "Address", value: &self.base_url,
                     help: "Where its API begins, such as https://api.openai.com/v1.",
+                    presence: Required,
                 }))
                 (text_field(&TextField {
                     name: "model", label: "Model", value: &self.model,
                     help: "The model to test, as the server names it.",
+                    presence: Required,
                 }))
                 label for="key" { "Key" }
                 input id="key" name="key" type="password" autocomplete="new-password" spellcheck="false" aria-describedby="key-help";
@@ -95,24 +100,6 @@ impl AddModelForm {
                 div.actions { button.primary type="submit" { "Test and add" } }
             }
         }
-    }
-}
-
-/// A text that has to be there, with what it is.
-struct TextField<'a> {
-    name: &'static str,
-    label: &'static str,
-    value: &'a str,
-    help: &'static str,
-}
-
-fn text_field(field: &TextField<'_>) -> Markup {
-    let help = format!("{}-help", field.name);
-    html! {
-        label for=(field.name) { (field.label) }
-        input id=(field.name) name=(field.name) type="text" autocomplete="off" spellcheck="false" required
-            value=(clean_text(field.value)) aria-describedby=(help);
-        p.muted id=(help) { (field.help) }
     }
 }
 

@@ -7,13 +7,15 @@ use std::sync::Arc;
 use futures::FutureExt;
 use maud::{Markup, html};
 use palyra_api::ApiError;
+use palyra_schedule_text::interval_minutes;
 use palyra_screen_text::clean_text;
 use palyra_wire::v1;
 
 use super::words::planned_list;
 use crate::cron_words::{ExactTimes, exact_times, times_words};
 use crate::forms::FormFields;
-use crate::page_parts::refusal_body;
+use crate::page_parts::FieldPresence::Optional;
+use crate::page_parts::{TextField, refusal_body, text_field};
 use crate::paths::{EDIT_SCHEDULE_PATH, NEW_SCHEDULE_PATH, PREVIEW_SUFFIX};
 use crate::screen_call::ScreenCall;
 use crate::screens::ScreenSpec;
@@ -209,13 +211,13 @@ impl ScheduleForm {
 
     fn more(&self) -> Markup {
         html! {
-            (text_field(&TextField { name: "name", label: "Name", value: &self.name, help: "Empty for the beginning of its text." }))
-            (text_field(&TextField { name: "zone", label: "Time zone", value: &self.zone, help: "Empty for yours. Such as Europe/Prague." }))
-            (text_field(&TextField { name: "agent", label: "Agent", value: &self.agent, help: "The agent of its runs. Empty for main." }))
+            (text_field(&TextField { name: "name", label: "Name", value: &self.name, help: "Empty for the beginning of its text.", presence: Optional }))
+            (text_field(&TextField { name: "zone", label: "Time zone", value: &self.zone, help: "Empty for yours. Such as Europe/Prague.", presence: Optional }))
+            (text_field(&TextField { name: "agent", label: "Agent", value: &self.agent, help: "The agent of its runs. Empty for main.", presence: Optional }))
             (choice(&ChoiceField { name: "missed", label: "While the daemon is down", options: &MISSED, chosen: &self.missed }))
-            (text_field(&TextField { name: "catch_up_max", label: "How many of those run", value: &self.catch_up_max, help: "From 1 to 10, where the last ones run." }))
+            (text_field(&TextField { name: "catch_up_max", label: "How many of those run", value: &self.catch_up_max, help: "From 1 to 10, where the last ones run.", presence: Optional }))
             (choice(&ChoiceField { name: "overlap", label: "While another one runs", options: &OVERLAP, chosen: &self.overlap }))
-            (text_field(&TextField { name: "jitter", label: "Longest delay in seconds", value: &self.jitter, help: "Empty for none. Each start is delayed by up to so long." }))
+            (text_field(&TextField { name: "jitter", label: "Longest delay in seconds", value: &self.jitter, help: "Empty for none. Each start is delayed by up to so long.", presence: Optional }))
         }
     }
 
@@ -260,23 +262,6 @@ fn choice(field: &ChoiceField<'_>) -> Markup {
     }
 }
 
-/// A field that may be empty, with what it is.
-struct TextField<'a> {
-    name: &'static str,
-    label: &'static str,
-    value: &'a str,
-    help: &'static str,
-}
-
-fn text_field(field: &TextField<'_>) -> Markup {
-    let help = format!("{}-help", field.name);
-    html! {
-        label for=(field.name) { (field.label) }
-        input id=(field.name) name=(field.name) type="text" spellcheck="false" value=(clean_text(field.value)) aria-describedby=(help);
-        p.muted id=(help) { (field.help) }
-    }
-}
-
 /// Returns what a form asks for.
 ///
 /// # Errors
@@ -297,7 +282,10 @@ pub(crate) fn draft_of(fields: &FormFields) -> Result<v1::ScheduleDraft, ApiErro
     match fields.text("times").as_str() {
         "" | "words" => draft.words = when,
         "cron" => draft.cron = when,
-        "every" => draft.every_minutes = interval_minutes(&when)?,
+        "every" => {
+            draft.every_minutes = interval_minutes(&when)
+                .ok_or_else(|| ApiError::invalid_argument("an interval is for example 15m, 2h or 1d"))?;
+        }
         "at" => draft.at = when,
         _ => return Err(ApiError::invalid_argument("`times` is words, cron, every or at")),
     }
@@ -331,15 +319,6 @@ fn number(fields: &FormFields, name: &str) -> Result<u32, ApiError> {
             text.parse().map_err(|_| ApiError::invalid_argument(&format!("`{name}` is a number, or empty")))
         }
     }
-}
-
-fn interval_minutes(text: &str) -> Result<u32, ApiError> {
-    let unit_minutes = [("m", 1), ("h", 60), ("d", 60 * 24)];
-    let read = unit_minutes.iter().find_map(|(unit, minutes)| {
-        text.strip_suffix(unit)?.trim().parse::<u32>().ok()?.checked_mul(*minutes)
-    });
-    read.filter(|minutes| *minutes > 0)
-        .ok_or_else(|| ApiError::invalid_argument("an interval is for example 15m, 2h or 1d"))
 }
 
 /// Returns what a schedule would mean, and the form that saves it.

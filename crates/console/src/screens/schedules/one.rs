@@ -5,10 +5,11 @@ use std::sync::Arc;
 use futures::FutureExt;
 use maud::{Markup, html};
 use palyra_api::ApiError;
+use palyra_schedule_text::rules_words;
 use palyra_screen_text::{clean_text, count};
 use palyra_wire::v1;
 
-use super::words::{local_time, planned_list, reason_words, rules_words, schedule_mark, stage_mark};
+use super::words::{local_time, planned_list, reason_words, schedule_mark, stage_mark};
 use crate::cron_words::{ExactTimes, exact_times, times_words};
 use crate::page_parts::wide_table;
 use crate::paths::SCHEDULES_PATH;

@@ -2,27 +2,23 @@
 
 use jiff::tz::TimeZone;
 use maud::{Markup, html};
-use palyra_screen_text::count;
+use palyra_schedule_text::{oddity_words, schedule_state};
 use palyra_wire::v1;
 
 use crate::wording::{StateMark, line, time_tag};
 
 /// Returns whether a schedule goes on, and why it does not.
 pub(super) fn schedule_mark(schedule: &v1::Schedule) -> StateMark {
-    match schedule.paused() {
-        _ if !schedule.unreadable.is_empty() => StateMark::new("✕", "its times cannot be read", "danger"),
-        v1::SchedulePauseCause::Person => StateMark::new("‖", "paused", "muted"),
-        v1::SchedulePauseCause::Failures => {
-            StateMark::new("✕", "paused after five failures in a row", "danger")
-        }
-        v1::SchedulePauseCause::Refused => StateMark::new("!", "paused until it is edited", "caution"),
-        v1::SchedulePauseCause::All => StateMark::new("‖", "paused with all", "muted"),
-        v1::SchedulePauseCause::Unspecified if schedule.is_running => StateMark::new("▶", "runs now", "info"),
-        v1::SchedulePauseCause::Unspecified if schedule.next.is_none() => {
-            StateMark::new("■", "over", "muted")
-        }
-        v1::SchedulePauseCause::Unspecified => StateMark::new("✓", "on", "positive"),
-    }
+    let (sign, look) = match schedule.paused() {
+        _ if !schedule.unreadable.is_empty() => ("✕", "danger"),
+        v1::SchedulePauseCause::Failures => ("✕", "danger"),
+        v1::SchedulePauseCause::Refused => ("!", "caution"),
+        v1::SchedulePauseCause::Person | v1::SchedulePauseCause::All => ("‖", "muted"),
+        v1::SchedulePauseCause::Unspecified if schedule.is_running => ("▶", "info"),
+        v1::SchedulePauseCause::Unspecified if schedule.next.is_none() => ("■", "muted"),
+        v1::SchedulePauseCause::Unspecified => ("✓", "positive"),
+    };
+    StateMark::new(sign, schedule_state(schedule), look)
 }
 
 /// Returns how an occurrence ended, or where it is.
@@ -64,31 +60,6 @@ pub(super) fn reason_words(reason: v1::ScheduleOccurrenceReason) -> &'static str
     }
 }
 
-/// Returns the rules about missed and overlapping occurrences.
-pub(super) fn rules_words(schedule: &v1::Schedule) -> String {
-    let missed = match schedule.missed() {
-        v1::ScheduleMissedRule::Skip => "missed ones do not run".to_owned(),
-        v1::ScheduleMissedRule::CatchUp => {
-            format!("up to {} missed ones are caught up", schedule.catch_up_max)
-        }
-        v1::ScheduleMissedRule::RunOnce | v1::ScheduleMissedRule::Unspecified => {
-            "the last missed one runs".to_owned()
-        }
-    };
-    let overlap = match schedule.overlap() {
-        v1::ScheduleOverlapRule::Queue => "overlapping ones wait",
-        v1::ScheduleOverlapRule::Replace => "a later one replaces a running one",
-        v1::ScheduleOverlapRule::Forbid | v1::ScheduleOverlapRule::Unspecified => {
-            "overlapping ones are skipped"
-        }
-    };
-    let delay = match schedule.jitter_seconds {
-        0 => String::new(),
-        seconds => format!(", each start is delayed by up to {}", count(seconds.into(), "second")),
-    };
-    format!("{missed}, {overlap}{delay}")
-}
-
 /// Returns planned times, with what changes of the clock do to them.
 pub(super) fn planned_list(times: &[v1::PlannedScheduleTime], now: i64) -> Markup {
     html! {
@@ -98,15 +69,9 @@ pub(super) fn planned_list(times: &[v1::PlannedScheduleTime], now: i64) -> Marku
 
 /// Returns a planned time in its zone, and how far it is from now.
 pub(super) fn planned_time(time: &v1::PlannedScheduleTime, now: i64) -> Markup {
-    let oddity = match time.oddity() {
-        v1::ScheduleClockOddity::Unspecified => "",
-        v1::ScheduleClockOddity::EndOfGap => "The clock skips the planned time: this is the end of the gap.",
-        v1::ScheduleClockOddity::FirstOfTwo => "The clock shows this time twice: this is the first.",
-        v1::ScheduleClockOddity::OneOfTwo => "The clock shows this time twice: both are planned.",
-    };
     html! {
         (line(&time.local)) " " span.muted { "(" (time_tag(time.planned.as_ref(), now)) ")" }
-        @if !oddity.is_empty() { div.caution { "! " (oddity) } }
+        @if let Some(oddity) = oddity_words(time.oddity()) { div.caution { "! " (oddity) } }
     }
 }
 

@@ -136,6 +136,7 @@ fn cleaned(
         binding,
         body: redactor.redact_json(body).text,
         pre_images: pre_images.ok_or_else(secret_in_path)?,
+        ..EffectPlan::default()
     };
     Ok(PreparedEffect {
         plan,

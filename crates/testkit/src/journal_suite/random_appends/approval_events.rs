@@ -164,7 +164,12 @@ impl RandomAppends {
             after_sha256: self.maybe(Self::digest),
         });
         let pre_images = images.collect();
-        EffectPlan { binding: ContentDigest(self.digest()), body: self.text(), pre_images }
+        EffectPlan {
+            binding: ContentDigest(self.digest()),
+            body: self.text(),
+            pre_images,
+            preview: self.text(),
+        }
     }
 
     fn undone(&mut self) -> UndoneFile {
