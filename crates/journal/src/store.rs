@@ -175,8 +175,14 @@ impl JournalStore {
         &self,
         query: impl FnOnce(&rusqlite::Connection) -> Result<T, ReadFault> + Send + 'static,
     ) -> BoxFuture<'static, Result<T, ReadError>> {
-        let marker = self.inner.marker.clone();
-        self.inner.readers.read(move |connection| query(connection).inspect_err(|fault| mark(&marker, fault)))
+        let (marker, found) = (self.inner.marker.clone(), self.inner.checking.notes());
+        let read = move |connection: &rusqlite::Connection| {
+            query(connection).inspect_err(|fault| {
+                mark(&marker, fault);
+                found.note(connection, fault);
+            })
+        };
+        self.inner.readers.read(read)
     }
 }
 
@@ -309,7 +315,7 @@ impl MaintainJournal for JournalStore {
         let turn = VerifyTurn(inner);
         self.look(move |connection| {
             let report = verify(connection, VerifyScope::Everything, &progress);
-            report.inspect(|report| turn.0.checking.found(report))
+            report.inspect(|report| turn.0.checking.found(report, connection))
         })
     }
 

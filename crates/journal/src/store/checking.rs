@@ -10,10 +10,12 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use palyra_ports::{Integrity, VerifyReport};
+use palyra_types::{RunId, Seq};
 use rusqlite::{Connection, InterruptHandle};
 
 use crate::connection::{self, ConnectionAccess, Failure, connect};
-use crate::fault::ReadFault;
+use crate::fault::{EntryFault, ReadFault};
+use crate::sql::seq_to_sql;
 use crate::start::ENTRIES_COMPARED_MAX;
 use crate::table_check::differing_table;
 use crate::verify::{VerifyScope, verify};
@@ -63,8 +65,13 @@ impl IntegrityCheck {
     }
 
     /// Takes in what a check of everything found.
-    pub(super) fn found(&self, report: &VerifyReport) {
-        self.shared.found(report);
+    pub(super) fn found(&self, report: &VerifyReport, connection: &Connection) {
+        self.shared.found(report, connection);
+    }
+
+    /// Returns where reads note damage that they meet.
+    pub(super) fn notes(&self) -> DamageNotes {
+        DamageNotes(Arc::clone(&self.shared))
     }
 
     /// Takes in that the derived tables were made anew.
@@ -104,6 +111,27 @@ impl IntegrityCheck {
     }
 }
 
+/// Takes in what a read found to be damaged: that signals more than its caller sees.
+pub(super) struct DamageNotes(Arc<SharedCheck>);
+
+impl DamageNotes {
+    /// Notes an entry that contradicts itself. A row that is only derived, a key that is gone, and content that an erasure took
+    /// during the read are none.
+    pub(super) fn note(&self, connection: &Connection, fault: &ReadFault) {
+        let ReadFault::Entry { seq, fault } = fault else { return };
+        let sql = "SELECT key_id = 0 FROM payload WHERE seq = ?1";
+        let is_in_clear = || connection.query_row(sql, [seq_to_sql(*seq)], |row| row.get(0)).unwrap_or(false);
+        let is_damaged = match fault {
+            EntryFault::Envelope | EntryFault::Columns | EntryFault::Facts => true,
+            EntryFault::Payload => is_in_clear(),
+            _ => false,
+        };
+        if is_damaged {
+            self.0.damaged(*seq, &fault.to_string(), connection);
+        }
+    }
+}
+
 impl SharedCheck {
     fn run(self: &Arc<Self>, database: &Path) {
         for _ in 0..PASSES_MAX {
@@ -136,7 +164,10 @@ impl SharedCheck {
         };
         // One change of the state: a reader must not see that all holds before it sees what differs.
         match differing {
-            None => self.found(&report),
+            None => {
+                let connection = connect(database, ConnectionAccess::Read)?;
+                self.found(&report, &connection);
+            }
             Some(table) => {
                 tracing::error!(
                     table,
@@ -182,17 +213,30 @@ impl SharedCheck {
         }
     }
 
-    fn found(&self, report: &VerifyReport) {
+    fn found(&self, report: &VerifyReport, connection: &Connection) {
+        let fault = report.fault.clone();
+        let fault = fault.map(|(seq, what)| Integrity::Faulty { seq, what, run: run_of(connection, seq) });
         let mut state = self.lock();
-        state.integrity = match &report.fault {
+        state.integrity = match fault {
             // A check of entries does not look at tables.
             None if matches!(state.integrity, Integrity::TableDiffers { .. }) => return,
             None => Integrity::Holds { entries: report.entries },
-            Some((seq, what)) => {
-                tracing::error!(%seq, what, "the journal does not verify");
-                Integrity::Faulty { seq: *seq, what: what.clone() }
+            Some(fault) => {
+                tracing::error!(?fault, "the journal does not verify");
+                fault
             }
         };
+    }
+
+    /// Takes in an entry that a read found to be damaged; the first one of the log is remembered.
+    fn damaged(&self, seq: Seq, what: &str, connection: &Connection) {
+        let run = run_of(connection, seq);
+        let mut state = self.lock();
+        if matches!(&state.integrity, Integrity::Faulty { seq: known, .. } if *known <= seq) {
+            return;
+        }
+        tracing::error!(%seq, what, "an entry of the journal that was read does not verify");
+        state.integrity = Integrity::Faulty { seq, what: what.to_owned(), run };
     }
 
     /// Waits, but not beyond the end.
@@ -206,4 +250,11 @@ impl SharedCheck {
     fn lock(&self) -> MutexGuard<'_, CheckState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Returns the run of an entry, where its row can be read.
+fn run_of(connection: &Connection, seq: Seq) -> Option<RunId> {
+    let sql = "SELECT run_id FROM entry WHERE seq = ?1";
+    let run: Option<Vec<u8>> = connection.query_row(sql, [seq_to_sql(seq)], |row| row.get(0)).ok()?;
+    Some(RunId::from_bytes(run?.try_into().ok()?))
 }
