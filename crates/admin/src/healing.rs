@@ -43,7 +43,7 @@ pub struct IncidentView {
     pub evidence: IncidentEvidence,
     /// Its next remedy, as the latest look planned it.
     pub next: Option<PlannedRemedy>,
-    /// What a person can do; empty where nobody has to, or where it follows from the subject.
+    /// The mend for a person; empty where no person has to, or where it follows from the subject.
     pub mend: &'static str,
 }
 

@@ -121,7 +121,7 @@ impl StateArtifacts {
         }
     }
 
-    /// Moves damaged bytes to a folder where nothing removes them. What is not there needs no move.
+    /// Moves damaged bytes to a folder where nothing removes them. A missing one needs no move.
     fn move_aside(&self, damaged: &Path, name: &str) -> Result<(), ArtifactError> {
         if fs::symlink_metadata(damaged).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
             return Ok(());
@@ -179,8 +179,7 @@ impl CheckArtifacts for StateArtifacts {
     }
 }
 
-/// Returns the copy of an artifact in a backup, if it has the pinned digest. Whoever can write there can make it differ, and
-/// then it is none.
+/// Returns the copy of an artifact in a backup, if it has the pinned digest. One that was changed there is none.
 fn copy_in(backup: &Path, artifact: ArtifactRef) -> Option<IntactCopy> {
     let state = backup.join(STATE_IN_BACKUP);
     let name = hex(&artifact.sha256);

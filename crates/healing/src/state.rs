@@ -172,8 +172,10 @@ impl SelfHealingState {
             return;
         }
         let is_at_work = open.check_at.is_some_and(|check_at| now < check_at);
-        let is_for_remedies = |finding: &&IncidentFinding| finding.mender == IncidentMender::Remedies;
-        let Some(finding) = finding.filter(|_| !is_at_work).filter(is_for_remedies) else { return };
+        let Some(finding) = finding.filter(|_| !is_at_work) else { return };
+        if finding.mender == IncidentMender::Person {
+            return;
+        }
         let has_moved = |last: PerformedRemedy| last.marker.is_some_and(|marker| marker != finding.marker);
         let progress =
             if open.last.is_some_and(has_moved) { ProgressSince::Some } else { ProgressSince::None };

@@ -175,14 +175,14 @@ impl JournalStore {
         &self,
         query: impl FnOnce(&rusqlite::Connection) -> Result<T, ReadFault> + Send + 'static,
     ) -> BoxFuture<'static, Result<T, ReadError>> {
-        let (marker, found) = (self.inner.marker.clone(), self.inner.checking.notes());
-        let read = move |connection: &rusqlite::Connection| {
+        let marker = self.inner.marker.clone();
+        let note = self.inner.checking.damage_notes();
+        self.inner.readers.read(move |connection| {
             query(connection).inspect_err(|fault| {
                 mark(&marker, fault);
-                found.note(connection, fault);
+                note(connection, fault);
             })
-        };
-        self.inner.readers.read(read)
+        })
     }
 }
 

@@ -24,7 +24,7 @@ pub trait CheckArtifacts: Send + Sync {
 pub struct ArtifactRef {
     /// What it is.
     pub kind: ArtifactKind,
-    /// What pins it; of native code the digest of its component.
+    /// The digest that pins it; of native code that of its component.
     pub sha256: [u8; 32],
 }
 

@@ -121,7 +121,7 @@ pub(crate) fn read(path: &Path) -> Option<NativeCode> {
 /// Returns the bytes of the file of native code after its digest was compared; `None` where it differs.
 ///
 /// # Errors
-/// [`io::ErrorKind::NotFound`] where there is none, and whatever else keeps it from being read.
+/// [`io::ErrorKind::NotFound`] where there is none, and every other error of its read.
 pub(crate) fn check(path: &Path) -> io::Result<Option<u64>> {
     if !std::fs::symlink_metadata(path)?.is_file() {
         return Ok(None);
@@ -133,7 +133,9 @@ pub(crate) fn check(path: &Path) -> io::Result<Option<u64>> {
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
         Err(error) => return Err(error),
     }
-    let (mut sum, mut bytes, mut piece) = (Sha256::new(), begin.len(), vec![0; PIECE_BYTES]);
+    let mut sum = Sha256::new();
+    let mut bytes = begin.len();
+    let mut piece = vec![0; PIECE_BYTES];
     loop {
         let length = match file.read(&mut piece) {
             Ok(0) => break,

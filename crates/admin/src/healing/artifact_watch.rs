@@ -128,7 +128,8 @@ impl ArtifactWatch {
         if others.iter().all(|one| self.read.contains(&one.artifact)) {
             self.read.clear();
         }
-        let (mut bytes, mut count) = (0, 0);
+        let mut bytes = 0;
+        let mut count = 0;
         for one in &others {
             if bytes >= SLICE_BYTES_MAX || count >= SLICE_ARTIFACTS_MAX {
                 break;
@@ -143,7 +144,7 @@ impl ArtifactWatch {
         Ok(look)
     }
 
-    /// Compares one artifact; returns the bytes that were read. One that cannot be read now is what it was before.
+    /// Compares one artifact; returns the bytes that were read. One that cannot be read now counts as before.
     async fn check(
         &mut self,
         one: &PinnedArtifact,

@@ -61,7 +61,7 @@ pub(super) async fn perform(
     }
 }
 
-/// Repairs the artifact that the journal pins and that has this subject; one that was removed meanwhile needs no repair.
+/// Repairs the artifact that the journal pins and that has this subject; one that was removed since needs no repair.
 async fn repair_artifact(ports: &HealingPorts, subject: IncidentSubject) -> Result<(), TickFailure> {
     let pinned = artifact_watch::pinned(&*ports.families).await;
     let pinned = pinned

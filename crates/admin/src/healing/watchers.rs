@@ -28,7 +28,7 @@ use super::subject_names::SubjectNames;
 /// All open runs are read at most so often: beside them those are looked at that actors work on or left.
 const SWEEP_SPAN: Duration = Duration::from_secs(600);
 
-/// Pages of pending approvals that are read while nobody is reachable, at most.
+/// Pages of pending approvals that are read while no approver is reachable, at most.
 const UNREACHABLE_PAGES_MAX: usize = 20;
 /// Entries of the journal that are read at a look.
 const SLICE_ENTRIES: u64 = 128;
@@ -108,7 +108,7 @@ impl FactReader {
     }
 
     /// Reads the next slice of the journal, the newest entries first. A read that fails its digest is known to the journal
-    /// from then on, whoever reads.
+    /// from then on.
     async fn read_entries(&mut self) {
         let status = self.ports.maintain.status();
         let below = self.below.filter(|below| below.0 > 0).unwrap_or(Seq(status.entries));
@@ -261,7 +261,7 @@ impl FactReader {
         handled.map(|task| task.due.since(now)).min()
     }
 
-    /// Reads a page of pending approvals; where nobody is reachable, all of them, for their number and the oldest.
+    /// Reads a page of pending approvals; where no approver is reachable, all of them, for their number and the oldest.
     async fn approvals(&self) -> DomainFacts<Vec<ApprovalFact>> {
         let is_reachable = (self.ports.reaches_approver)();
         let pages = if is_reachable { 1 } else { UNREACHABLE_PAGES_MAX };

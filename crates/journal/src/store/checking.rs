@@ -69,9 +69,10 @@ impl IntegrityCheck {
         self.shared.found(report, connection);
     }
 
-    /// Returns where reads note damage that they meet.
-    pub(super) fn notes(&self) -> DamageNotes {
-        DamageNotes(Arc::clone(&self.shared))
+    /// Returns what takes in damage that a read met.
+    pub(super) fn damage_notes(&self) -> impl Fn(&Connection, &ReadFault) + Send + use<> {
+        let shared = Arc::clone(&self.shared);
+        move |connection, fault| shared.note(connection, fault)
     }
 
     /// Takes in that the derived tables were made anew.
@@ -111,27 +112,6 @@ impl IntegrityCheck {
     }
 }
 
-/// Takes in what a read found to be damaged: that signals more than its caller sees.
-pub(super) struct DamageNotes(Arc<SharedCheck>);
-
-impl DamageNotes {
-    /// Notes an entry that contradicts itself. A row that is only derived, a key that is gone, and content that an erasure took
-    /// during the read are none.
-    pub(super) fn note(&self, connection: &Connection, fault: &ReadFault) {
-        let ReadFault::Entry { seq, fault } = fault else { return };
-        let sql = "SELECT key_id = 0 FROM payload WHERE seq = ?1";
-        let is_in_clear = || connection.query_row(sql, [seq_to_sql(*seq)], |row| row.get(0)).unwrap_or(false);
-        let is_damaged = match fault {
-            EntryFault::Envelope | EntryFault::Columns | EntryFault::Facts => true,
-            EntryFault::Payload => is_in_clear(),
-            _ => false,
-        };
-        if is_damaged {
-            self.0.damaged(*seq, &fault.to_string(), connection);
-        }
-    }
-}
-
 impl SharedCheck {
     fn run(self: &Arc<Self>, database: &Path) {
         for _ in 0..PASSES_MAX {
@@ -164,10 +144,7 @@ impl SharedCheck {
         };
         // One change of the state: a reader must not see that all holds before it sees what differs.
         match differing {
-            None => {
-                let connection = connect(database, ConnectionAccess::Read)?;
-                self.found(&report, &connection);
-            }
+            None => self.found(&report, &connect(database, ConnectionAccess::Read)?),
             Some(table) => {
                 tracing::error!(
                     table,
@@ -214,29 +191,26 @@ impl SharedCheck {
     }
 
     fn found(&self, report: &VerifyReport, connection: &Connection) {
-        let fault = report.fault.clone();
-        let fault = fault.map(|(seq, what)| Integrity::Faulty { seq, what, run: run_of(connection, seq) });
+        let fault = report.fault.clone().map(|(seq, what)| faulty(connection, seq, what));
         let mut state = self.lock();
         state.integrity = match fault {
             // A check of entries does not look at tables.
             None if matches!(state.integrity, Integrity::TableDiffers { .. }) => return,
             None => Integrity::Holds { entries: report.entries },
-            Some(fault) => {
-                tracing::error!(?fault, "the journal does not verify");
-                fault
-            }
+            Some(fault) => fault,
         };
     }
 
-    /// Takes in an entry that a read found to be damaged; the first one of the log is remembered.
-    fn damaged(&self, seq: Seq, what: &str, connection: &Connection) {
-        let run = run_of(connection, seq);
-        let mut state = self.lock();
-        if matches!(&state.integrity, Integrity::Faulty { seq: known, .. } if *known <= seq) {
-            return;
+    /// Takes in damage that a read met. Content that is sealed or missing is none: an erasure may have taken its key, or itself.
+    fn note(&self, connection: &Connection, fault: &ReadFault) {
+        let ReadFault::Entry { seq, fault: fault @ EntryFault::Payload } = fault else { return };
+        let sql = "SELECT key_id = 0 FROM payload WHERE seq = ?1";
+        let is_damaged = connection.query_row(sql, [seq_to_sql(*seq)], |row| row.get(0)) == Ok(true);
+        let is_known = matches!(&self.lock().integrity, Integrity::Faulty { seq: at, .. } if at <= seq);
+        if is_damaged && !is_known {
+            let found = faulty(connection, *seq, fault.to_string());
+            self.lock().integrity = found;
         }
-        tracing::error!(%seq, what, "an entry of the journal that was read does not verify");
-        state.integrity = Integrity::Faulty { seq, what: what.to_owned(), run };
     }
 
     /// Waits, but not beyond the end.
@@ -252,9 +226,10 @@ impl SharedCheck {
     }
 }
 
-/// Returns the run of an entry, where its row can be read.
-fn run_of(connection: &Connection, seq: Seq) -> Option<RunId> {
+/// Names an entry that does not verify, with its run where its row can be read.
+fn faulty(connection: &Connection, seq: Seq, what: String) -> Integrity {
     let sql = "SELECT run_id FROM entry WHERE seq = ?1";
-    let run: Option<Vec<u8>> = connection.query_row(sql, [seq_to_sql(seq)], |row| row.get(0)).ok()?;
-    Some(RunId::from_bytes(run?.try_into().ok()?))
+    let run = connection.query_row(sql, [seq_to_sql(seq)], |row| row.get::<_, Option<[u8; 16]>>(0));
+    tracing::error!(%seq, what, "the journal does not verify");
+    Integrity::Faulty { seq, what, run: run.ok().flatten().map(RunId::from_bytes) }
 }
