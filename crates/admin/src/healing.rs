@@ -3,18 +3,22 @@
 //! Owns nothing that is decided: that is in the crate `healing`. The task that looks and performs is in `healing_task.rs`; what
 //! callers ask is in `incidents.rs`. Begin at [`SelfHealing`].
 
+mod artifact_watch;
 mod executor;
 mod healing_board;
 mod healing_ports;
 mod healing_task;
 mod run_board;
+mod subject_names;
 mod watchers;
 
 use std::sync::Arc;
 
 use palyra_background::BackgroundDriver;
 use palyra_healing::{IncidentKey, PlannedRemedy};
-use palyra_types::incident::{HealingDomain, IncidentRecord, IncidentStage, SelfHealingMode};
+use palyra_types::incident::{
+    HealingDomain, IncidentEvidence, IncidentRecord, IncidentStage, SelfHealingMode,
+};
 use palyra_types::{ApprovalId, QueuedTaskId, RunId};
 
 pub use healing_board::DomainWatch;
@@ -25,6 +29,7 @@ pub use run_board::{RunActivity, RunBoard, RunMarker};
 
 use healing_board::HealingBoard;
 use healing_task::HealingTask;
+use subject_names::mend_of;
 use watchers::provider_subject;
 
 /// An incident with what is known of it beside the journal.
@@ -34,8 +39,12 @@ pub struct IncidentView {
     pub record: IncidentRecord,
     /// The id or the name of its subject; empty for the daemon as a whole.
     pub subject: String,
+    /// What shows it: as it was found; of a cause that several subjects share, as the latest look saw it.
+    pub evidence: IncidentEvidence,
     /// Its next remedy, as the latest look planned it.
     pub next: Option<PlannedRemedy>,
+    /// The mend for a person; empty where no person has to, or where it follows from the subject.
+    pub mend: &'static str,
 }
 
 /// A domain with its mode.
@@ -83,12 +92,18 @@ impl SelfHealing {
 
     /// Adds what is known of an incident beside the journal.
     pub(crate) fn view(&self, record: IncidentRecord) -> IncidentView {
-        let key = IncidentKey { cause: record.opened.cause, subject: record.opened.subject };
-        let next = match record.stage {
-            IncidentStage::Open | IncidentStage::Remediating => self.board.planned(&key),
-            IncidentStage::Resolved => None,
-        };
-        IncidentView { subject: self.subject_of(&key), record, next }
+        let opened = &record.opened;
+        let key = IncidentKey::of(opened.cause, opened.subject);
+        let is_over = record.stage == IncidentStage::Resolved;
+        let next = if is_over { None } else { self.board.planned(&key) };
+        let is_shared = key.subject != opened.subject;
+        let latest = self.board.finding(&key).filter(|_| is_shared && !is_over);
+        let evidence = latest.map_or(opened.evidence, |finding| finding.evidence);
+        let subject = latest.map_or(opened.subject, |finding| finding.about);
+        let subject = self.subject_of(&IncidentKey { cause: opened.cause, subject });
+        let waits = record.stage == IncidentStage::Open && next.is_none();
+        let mend = if waits { mend_of(opened.cause, &subject) } else { "" };
+        IncidentView { subject, evidence, next, mend, record }
     }
 
     fn subject_of(&self, key: &IncidentKey) -> String {
@@ -104,9 +119,10 @@ impl SelfHealing {
                 let named = names.find(|name| provider_subject(log, name) == key.subject);
                 named.map(|name| name.as_str().to_owned()).unwrap_or_default()
             }
-            HealingDomain::Artifacts
-            | HealingDomain::Channels
-            | HealingDomain::Journal
+            HealingDomain::Artifacts | HealingDomain::Journal => {
+                self.board.subject_name(key).unwrap_or_default()
+            }
+            HealingDomain::Channels
             | HealingDomain::Sandbox
             | HealingDomain::Workers
             | HealingDomain::Browser => String::new(),

@@ -207,7 +207,7 @@ impl HealthHandle {
                 found: format!("every entry holds, but the derived table `{table}` is not what they say"),
                 mend: "run `palyra journal rebuild`, which rebuilds the derived tables from the log",
             },
-            Integrity::Faulty { seq, what } => HealthCheck {
+            Integrity::Faulty { seq, what, run: _ } => HealthCheck {
                 name,
                 level: CheckLevel::Error,
                 found: format!("entry {seq} does not verify: {what}"),

@@ -66,6 +66,6 @@ pub use occurrence_taints::{OccurrenceTaints, occurrence_key};
 pub use parts::{AdminPorts, MemoryPorts};
 pub use policy::PolicyInForce;
 pub use shadow::{Shadow, ShadowCounting};
-pub use skill_registry::{SkillRegistry, tools_left};
+pub use skill_registry::{SkillRegistry, digest_of as skill_digest, tools_left};
 pub use standing_grants::StandingGrants;
 pub use views::AdminViews;

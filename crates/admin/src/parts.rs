@@ -5,8 +5,9 @@ use std::sync::Arc;
 use palyra_journal_core::family::ReadFamilies;
 use palyra_ports::model_directory::ModelDirectory;
 use palyra_ports::{
-    Clock, ComponentStore, Entropy, EraseJournal, KeptFiles, MaintainJournal, ProjectFiles, ReadTape,
-    Recorder, Redactor, SearchMemories, SecretStore, SkillFolders, SpareFiles, ToolRuntime, Workspaces,
+    CheckArtifacts, Clock, ComponentStore, Entropy, EraseJournal, KeptFiles, MaintainJournal, ProjectFiles,
+    ReadTape, Recorder, Redactor, SearchMemories, SecretStore, SkillFolders, SpareFiles, ToolRuntime,
+    Workspaces,
 };
 use tokio::sync::watch;
 
@@ -24,6 +25,8 @@ pub struct AdminPorts {
     pub maintain: Arc<dyn MaintainJournal>,
     /// Frees files that need not be kept on a full disk.
     pub spare: Arc<dyn SpareFiles>,
+    /// Compares and mends files that the journal pins by a digest.
+    pub artifacts: Arc<dyn CheckArtifacts>,
     /// Erases content.
     pub erasures: Arc<dyn EraseJournal>,
     /// Lists tools and how they are isolated.
@@ -78,6 +81,7 @@ impl AdminPorts {
             families: Arc::clone(&self.families),
             maintain: Arc::clone(&self.maintain),
             spare: Arc::clone(&self.spare),
+            artifacts: Arc::clone(&self.artifacts),
             runs: parts.runs,
             queue: parts.queue,
             models,

@@ -32,7 +32,8 @@ use crate::parts::AdminPorts;
 use skill_prompt::{ShownSkill, section};
 
 pub use error::{SkillError, fault_text};
-pub(crate) use pinned::{copy_name, digest_of, pin};
+pub use pinned::digest_of;
+pub(crate) use pinned::{copy_name, pin};
 
 /// Bytes of a SKILL.md, at most: it is shown to models whole.
 pub const SKILL_TEXT_BYTES_MAX: usize = 32 * 1024;

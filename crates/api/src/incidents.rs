@@ -115,7 +115,7 @@ impl OperationHandlers {
     fn incident(&self, view: IncidentView) -> v1::Incident {
         let record = view.record;
         let opened = record.opened;
-        let evidence = opened.evidence;
+        let evidence = view.evidence;
         v1::Incident {
             incident_id: opened.incident.to_string(),
             domain: domain_to_wire(opened.cause.domain()).into(),
@@ -136,6 +136,7 @@ impl OperationHandlers {
             resolution: record.resolution.map(resolution_to_wire).unwrap_or_default().into(),
             next_remedy: remedy(view.next.map(|next| next.remedy)),
             next_is_performed: view.next.is_some_and(|next| self.state.health.performs(&next)),
+            mend: view.mend.to_owned(),
         }
     }
 }

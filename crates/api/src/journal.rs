@@ -39,7 +39,7 @@ impl OperationHandlers {
         let (integrity, first_bad_seq, fault) = match status.integrity {
             Integrity::NotChecked => (JournalIntegrity::NotChecked, 0, String::new()),
             Integrity::Holds { .. } => (JournalIntegrity::Holds, 0, String::new()),
-            Integrity::Faulty { seq, what } => (JournalIntegrity::Faulty, seq.0, what),
+            Integrity::Faulty { seq, what, run: _ } => (JournalIntegrity::Faulty, seq.0, what),
             Integrity::TableDiffers { table } => (JournalIntegrity::TableDiffers, 0, table),
         };
         Ok(GetJournalStatusResponse {

@@ -77,6 +77,7 @@ impl Harness {
             proofs: store.clone(),
             backups: Arc::new(palyra_ports::NoBackups),
             spare: Arc::new(palyra_ports::NoSpareFiles),
+            artifacts: Arc::new(palyra_ports::NoArtifacts),
             notify: Arc::new(palyra_ports::NoTargets),
             erasures: store,
             tools: Arc::new(BuiltinTools::new()),

@@ -16,6 +16,7 @@ mod host_sandbox;
 mod egress;
 
 mod history;
+mod artifact_files;
 mod backups;
 mod spare_files;
 

@@ -17,7 +17,7 @@ use palyra_api::{DaemonFacts, ModelChanges, ReloadHandle};
 use palyra_backup::ConfigPlaces;
 use palyra_journal::{Derived, JournalStore};
 use palyra_policy::ToolCallPolicySnapshot;
-use palyra_ports::{Clock, ComponentStore, FillCredential, SecretNames, SpareFiles};
+use palyra_ports::{CheckArtifacts, Clock, ComponentStore, FillCredential, SecretNames, SpareFiles};
 use palyra_runtime::{GatewayRuntimeConfigSnapshot, GatewayRuntimeState, ModelDirectory};
 use palyra_types::daemon_lock::DaemonLockRecord;
 use palyra_types::state_dir::{config_dir, state_dir};
@@ -25,6 +25,7 @@ use palyra_types::{ErrorCode, Timestamp};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
+use crate::artifact_files::StateArtifacts;
 use crate::config::Config;
 use crate::edited_files::EditedFiles;
 use crate::journal_jobs::JournalJobs;
@@ -393,6 +394,11 @@ async fn start_gateway(
         config: config.clone(),
         low_bytes: DISK_LOW_BYTES,
     });
+    let artifacts: Arc<dyn CheckArtifacts> = Arc::new(StateArtifacts::new(
+        place.state_dir.to_owned(),
+        Arc::clone(&tool_setup.components),
+        config.clone(),
+    ));
     let deliveries = DeliveryAccess {
         config,
         environment: Arc::new(place.environment.clone()),
@@ -426,6 +432,7 @@ async fn start_gateway(
                 secrets: Arc::clone(&vault) as _,
                 notify: Arc::clone(&notify) as _,
                 spare: Arc::clone(&spare),
+                artifacts: Arc::clone(&artifacts),
                 config: backed_up.clone(),
             },
             place,

@@ -56,7 +56,7 @@ impl StateSkillFolders {
         read_tree(&open_folder(&root, Path::new(".")).map_err(system)?, TopContents::LeavesOutGit)
     }
 
-    fn keep_now(&self, name: &str, files: &[SkillFile]) -> Result<(), SkillFolderError> {
+    pub(crate) fn keep_now(&self, name: &str, files: &[SkillFile]) -> Result<(), SkillFolderError> {
         check_name(name)?;
         let state = open_root(&self.state_dir)?;
         match mkdirat(&state, FOLDER, Mode::RWXU) {
@@ -76,7 +76,7 @@ impl StateSkillFolders {
         fsync(&folder).map_err(system)
     }
 
-    fn kept_now(&self, name: &str) -> Result<Vec<SkillFile>, SkillFolderError> {
+    pub(crate) fn kept_now(&self, name: &str) -> Result<Vec<SkillFile>, SkillFolderError> {
         check_name(name)?;
         let Some(folder) = self.folder()? else { return Err(SkillFolderError::Missing) };
         match open_folder(&folder, Path::new(name)) {
@@ -87,6 +87,16 @@ impl StateSkillFolders {
             }
             Err(errno) => Err(system(errno)),
         }
+    }
+
+    /// Reads a copy of the same name below another state directory, such as one in a backup.
+    pub(crate) fn copy_below(state_dir: &Path, name: &str) -> Result<Vec<SkillFile>, SkillFolderError> {
+        Self::new(state_dir.to_owned()).kept_now(name)
+    }
+
+    /// Returns where a copy is.
+    pub(crate) fn path_of(&self, name: &str) -> PathBuf {
+        self.state_dir.join(FOLDER).join(name)
     }
 
     fn names_now(&self) -> Result<Vec<String>, SkillFolderError> {

@@ -13,8 +13,8 @@ use palyra_journal::{Derived, JournalStore, OpenError, OpenOptions, PayloadSeali
 use palyra_journal_core::families::principals;
 use palyra_journal_core::family::QueryFamilies;
 use palyra_ports::{
-    Clock, ComponentStore, DeliverMessages, Entropy, Recorder, RestoreFiles, SecretStore, SpareFiles,
-    ToolRuntime,
+    CheckArtifacts, Clock, ComponentStore, DeliverMessages, Entropy, Recorder, RestoreFiles, SecretStore,
+    SpareFiles, ToolRuntime,
 };
 use palyra_runtime::{GatewayRuntimeConfigSnapshot, ModelDirectory, RuntimePorts};
 use palyra_types::PrincipalId;
@@ -72,6 +72,8 @@ pub(crate) struct PortAdapters {
     pub(crate) notify: Arc<dyn DeliverMessages>,
     /// Frees files that need not be kept on a full disk.
     pub(crate) spare: Arc<dyn SpareFiles>,
+    /// Compares and mends files that the journal pins by a digest.
+    pub(crate) artifacts: Arc<dyn CheckArtifacts>,
     /// What a backup takes of the configuration.
     pub(crate) config: ConfigPlaces,
 }
@@ -80,7 +82,7 @@ pub(crate) struct PortAdapters {
 pub(crate) async fn ports(
     journal: &RecordedJournal,
     models: watch::Receiver<Arc<ModelDirectory>>,
-    PortAdapters { tools, restore, components, secrets, notify, spare, config }: PortAdapters,
+    PortAdapters { tools, restore, components, secrets, notify, spare, artifacts, config }: PortAdapters,
     JournalPlace { state_dir, environment, .. }: JournalPlace<'_>,
 ) -> RuntimePorts {
     let RecordedJournal { store: journal, recorder } = journal;
@@ -92,6 +94,7 @@ pub(crate) async fn ports(
     RuntimePorts {
         backups: Arc::new(backups),
         spare,
+        artifacts,
         notify,
         recorder: recorder.clone(),
         tapes: Arc::clone(&store) as _,

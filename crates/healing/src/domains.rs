@@ -18,7 +18,7 @@ use crate::finding::DomainLook;
 pub(crate) fn look_at_all(look: &mut DomainLook<'_>, facts: &HealingFacts) {
     facts.runs.read().into_iter().flatten().for_each(|fact| runs::look(look, fact));
     facts.tasks.read().into_iter().flatten().for_each(|fact| tasks::look(look, fact));
-    facts.approvals.read().into_iter().flatten().for_each(|fact| approvals::look(look, fact));
+    facts.approvals.read().into_iter().for_each(|facts| approvals::look(look, facts));
     facts.artifacts.read().into_iter().for_each(|fact| artifacts::look(look, fact));
     facts.channels.read().into_iter().flatten().for_each(|fact| channels::look(look, fact));
     facts.providers.read().into_iter().flatten().for_each(|fact| providers::look(look, fact));

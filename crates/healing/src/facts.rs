@@ -155,9 +155,9 @@ pub struct ApprovalFact {
 /// What is wrong with an artifact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ArtifactStanding {
-    /// It can be made again from its record.
+    /// It can be made again, or a copy of it is there.
     Repairable,
-    /// It cannot.
+    /// There is no copy of it.
     Lost,
 }
 

@@ -1,6 +1,6 @@
 //! What a look finds, and what the domains need to look.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use palyra_types::incident::{IncidentCause, IncidentEvidence, IncidentSeverity, IncidentSubject};
@@ -16,10 +16,23 @@ use crate::times::HealingTimes;
 pub struct IncidentFinding {
     /// How urgent it is.
     pub severity: IncidentSeverity,
+    /// What it is about; of several subjects the one that has been so longest.
+    pub about: IncidentSubject,
     /// What shows it.
     pub evidence: IncidentEvidence,
     /// How far its subject was.
     pub marker: ProgressMarker,
+    /// Who can do something about it.
+    pub mender: IncidentMender,
+}
+
+/// Who can do something about a finding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IncidentMender {
+    /// The remedies of its cause.
+    Remedies,
+    /// A person: the remedies of its cause cannot help this subject.
+    Person,
 }
 
 /// One look of a domain.
@@ -27,6 +40,8 @@ pub(crate) struct DomainLook<'a> {
     pub(crate) times: &'a HealingTimes,
     pub(crate) silences: &'a mut SilenceBook,
     pub(crate) found: &'a mut BTreeMap<IncidentKey, IncidentFinding>,
+    /// Incidents that are open.
+    pub(crate) open: BTreeSet<IncidentKey>,
 }
 
 impl DomainLook<'_> {
@@ -70,6 +85,37 @@ impl DomainLook<'_> {
         self.find(cause, subject, evidence, ProgressMarker::default());
     }
 
+    /// Finds something that only a person can mend, as soon as it is seen.
+    pub(crate) fn for_person(
+        &mut self,
+        cause: IncidentCause,
+        subject: IncidentSubject,
+        evidence: IncidentEvidence,
+    ) {
+        self.at_once(cause, subject, evidence);
+        if let Some(finding) = self.found.get_mut(&IncidentKey::of(cause, subject)) {
+            finding.mender = IncidentMender::Person;
+        }
+    }
+
+    /// Finds a condition that several subjects share, once one of them has been in it for the window, and from then on as long
+    /// as one is in it. The evidence is their number and the one that has been in it longest; of equals the first.
+    pub(crate) fn shared(&mut self, cause: IncidentCause, subjects: &[IncidentSubject], window: Duration) {
+        let mut oldest: Option<(IncidentSubject, Duration)> = None;
+        for subject in subjects {
+            let silent = self.silences.note(cause, *subject, ProgressMarker::default());
+            if oldest.is_none_or(|(_, longest)| silent > longest) {
+                oldest = Some((*subject, silent));
+            }
+        }
+        let is_open = self.open.contains(&IncidentKey::of(cause, IncidentSubject::default()));
+        if let Some((subject, silent)) = oldest.filter(|(_, silent)| is_open || *silent >= window) {
+            let measured = u64::try_from(subjects.len()).unwrap_or(u64::MAX);
+            let evidence = IncidentEvidence { silent, window, measured, limit: 0 };
+            self.find(cause, subject, evidence, ProgressMarker::default());
+        }
+    }
+
     /// Finds files that need not be kept, once the disk has been low for a window.
     pub(crate) fn spare(&mut self, cause: IncidentCause, spare: &SpareFact) {
         if spare.is_disk_low && spare.bytes > 0 {
@@ -86,8 +132,10 @@ impl DomainLook<'_> {
         evidence: IncidentEvidence,
         marker: ProgressMarker,
     ) {
-        let finding = IncidentFinding { severity: severity_of(cause), evidence, marker };
-        self.found.insert(IncidentKey { cause, subject }, finding);
+        let mender = IncidentMender::Remedies;
+        let finding =
+            IncidentFinding { severity: severity_of(cause), about: subject, evidence, marker, mender };
+        self.found.insert(IncidentKey::of(cause, subject), finding);
     }
 }
 

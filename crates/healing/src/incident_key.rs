@@ -10,3 +10,31 @@ pub struct IncidentKey {
     /// What it is about.
     pub subject: IncidentSubject,
 }
+
+impl IncidentKey {
+    /// Returns the key of a cause about a subject. A cause that has one reason outside of its subjects is one incident, however
+    /// many of them it concerns: its key has no subject.
+    #[must_use]
+    pub fn of(cause: IncidentCause, subject: IncidentSubject) -> Self {
+        match cause {
+            IncidentCause::ApproverUnreachable => Self { cause, subject: IncidentSubject::default() },
+            IncidentCause::RunNoProgress
+            | IncidentCause::RunNotDriven
+            | IncidentCause::TaskNoProgress
+            | IncidentCause::TaskNotTaken
+            | IncidentCause::ApprovalExpiryMissed
+            | IncidentCause::ApprovalNotContinued
+            | IncidentCause::ArtifactDamaged
+            | IncidentCause::ConnectorDown
+            | IncidentCause::ProviderPaused
+            | IncidentCause::WalTooLarge
+            | IncidentCause::DiskLow
+            | IncidentCause::ProjectionDiffers
+            | IncidentCause::EntryDamaged
+            | IncidentCause::ScratchLeft
+            | IncidentCause::WorkerSilent
+            | IncidentCause::BrowserSilent
+            | IncidentCause::SpareFiles => Self { cause, subject },
+        }
+    }
+}

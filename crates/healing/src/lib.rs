@@ -31,7 +31,7 @@ pub use facts::{
     ConnectorFact, DomainFacts, HealingFacts, JournalFact, ProgressMarker, ProviderFact, RunFact,
     RunStanding, SandboxFact, SpareFact, TaskFact, TaskStanding, WorkerFact,
 };
-pub use finding::IncidentFinding;
+pub use finding::{IncidentFinding, IncidentMender};
 pub use incident_key::IncidentKey;
 pub use modes::HealingModes;
 pub use palyra_types::incident::{

@@ -10,7 +10,7 @@ use palyra_types::{BootTime, IncidentId};
 
 use crate::domains::look_at_all;
 use crate::facts::{HealingFacts, ProgressMarker};
-use crate::finding::{DomainLook, IncidentFinding};
+use crate::finding::{DomainLook, IncidentFinding, IncidentMender};
 use crate::incident_key::IncidentKey;
 use crate::modes::HealingModes;
 use crate::plan::{HealingPlan, IncidentOpening, IncidentResolving, PlannedRemedy, RemedyCheck, RemedyDue};
@@ -99,8 +99,12 @@ impl SelfHealingState {
         self.found.clear();
         self.quiet_looks = self.quiet_looks.saturating_add(1);
         self.silences.begin_look(now, self.times.look_step_max);
-        let mut look =
-            DomainLook { times: &self.times, silences: &mut self.silences, found: &mut self.found };
+        let mut look = DomainLook {
+            times: &self.times,
+            silences: &mut self.silences,
+            found: &mut self.found,
+            open: self.open.keys().copied().collect(),
+        };
         look_at_all(&mut look, facts);
         self.silences.end_look(|cause: IncidentCause| facts.was_read(cause.domain()));
         self.read = HealingDomain::ALL
@@ -128,7 +132,10 @@ impl SelfHealingState {
         for (key, finding) in &self.found {
             let is_watched = modes.of(key.cause.domain()) != SelfHealingMode::Disabled;
             if is_watched && !self.open.contains_key(key) {
-                let planned = remedies_of(key.cause).first().copied();
+                let planned = match finding.mender {
+                    IncidentMender::Remedies => remedies_of(key.cause).first().copied(),
+                    IncidentMender::Person => None,
+                };
                 plan.openings.push(IncidentOpening { key: *key, finding: *finding, planned });
             }
         }
@@ -166,6 +173,9 @@ impl SelfHealingState {
         }
         let is_at_work = open.check_at.is_some_and(|check_at| now < check_at);
         let Some(finding) = finding.filter(|_| !is_at_work) else { return };
+        if finding.mender == IncidentMender::Person {
+            return;
+        }
         let has_moved = |last: PerformedRemedy| last.marker.is_some_and(|marker| marker != finding.marker);
         let progress =
             if open.last.is_some_and(has_moved) { ProgressSince::Some } else { ProgressSince::None };
@@ -180,6 +190,12 @@ impl SelfHealingState {
             RemedyDue::Now
         };
         plan.remedies.push(PlannedRemedy { key, incident, remedy, due });
+    }
+
+    /// Returns what the latest look found.
+    #[must_use]
+    pub fn findings(&self) -> &BTreeMap<IncidentKey, IncidentFinding> {
+        &self.found
     }
 
     /// Returns the incident that is open under a key.
@@ -234,7 +250,8 @@ impl SelfHealingState {
     /// waits at its due time. Otherwise an open incident is looked at after a pause that grows while nothing changes.
     #[must_use]
     pub fn next_look(&self, modes: &HealingModes, now: BootTime) -> Option<Duration> {
-        if self.silences.keys().any(|key| !self.found.contains_key(key)) {
+        let is_found = |key: &IncidentKey| self.found.contains_key(&IncidentKey::of(key.cause, key.subject));
+        if self.silences.keys().any(|key| !is_found(key)) {
             return Some(self.times.look_span);
         }
         if self.open.is_empty() && self.silences.is_empty() {

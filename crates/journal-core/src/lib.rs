@@ -11,3 +11,6 @@ pub mod family;
 pub mod families;
 
 pub mod seq_ranges;
+
+#[doc(hidden)]
+pub mod untrusted;

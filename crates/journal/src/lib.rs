@@ -32,7 +32,7 @@ mod entry;
 #[doc(hidden)]
 pub mod row_tool;
 #[doc(hidden)]
-pub mod untrusted;
+pub use palyra_journal_core::untrusted;
 
 mod connection;
 mod file_places;

@@ -176,7 +176,13 @@ impl JournalStore {
         query: impl FnOnce(&rusqlite::Connection) -> Result<T, ReadFault> + Send + 'static,
     ) -> BoxFuture<'static, Result<T, ReadError>> {
         let marker = self.inner.marker.clone();
-        self.inner.readers.read(move |connection| query(connection).inspect_err(|fault| mark(&marker, fault)))
+        let note = self.inner.checking.damage_notes();
+        self.inner.readers.read(move |connection| {
+            query(connection).inspect_err(|fault| {
+                mark(&marker, fault);
+                note(connection, fault);
+            })
+        })
     }
 }
 
@@ -309,7 +315,7 @@ impl MaintainJournal for JournalStore {
         let turn = VerifyTurn(inner);
         self.look(move |connection| {
             let report = verify(connection, VerifyScope::Everything, &progress);
-            report.inspect(|report| turn.0.checking.found(report))
+            report.inspect(|report| turn.0.checking.found(report, connection))
         })
     }
 

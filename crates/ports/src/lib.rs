@@ -36,6 +36,7 @@ pub mod guard_egress;
 pub mod tool_runtime;
 pub mod hear_output;
 
+mod check_artifacts;
 pub mod component_store;
 pub mod project_files;
 pub mod skill_folders;
@@ -51,6 +52,9 @@ pub use append_tape::{
     JournalAppendRequest, NewEntry, StaticText,
 };
 pub use bound_credential::{BoundCredential, CredentialHandle, CredentialUser};
+pub use check_artifacts::{
+    ArtifactCheck, ArtifactError, ArtifactKind, ArtifactRef, CheckArtifacts, NoArtifacts,
+};
 pub use clock::Clock;
 pub use component_store::{ComponentStore, ComponentStoreError};
 pub use deliver_messages::{

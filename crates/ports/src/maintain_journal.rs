@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use palyra_types::tape::JournalEventRecord;
-use palyra_types::{Epoch, LogId, Seq};
+use palyra_types::{Epoch, LogId, RunId, Seq};
 
 use crate::append_tape::AppendError;
 use crate::read_tape::ReadError;
@@ -91,6 +91,8 @@ pub enum Integrity {
         seq: Seq,
         /// What is wrong with it.
         what: String,
+        /// The run that it belongs to.
+        run: Option<RunId>,
     },
     /// Every entry held, but a derived table is not what they say; a rebuild makes it anew.
     TableDiffers {

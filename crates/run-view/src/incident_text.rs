@@ -3,12 +3,14 @@
 use std::time::Duration;
 
 use palyra_screen_text::{clean_line, span};
-use palyra_wire::v1::{HealingDomainMode, Incident, IncidentStage, RemedyKind};
+use palyra_wire::v1::{HealingDomainMode, Incident, IncidentCause, IncidentStage, RemedyKind};
 
 use crate::{age, date};
 
 /// Characters of a subject that a row shows.
 const SUBJECT_CHARS_MAX: usize = 40;
+/// Characters of a subject on a line of its own.
+const SUBJECT_LINE_CHARS_MAX: usize = 200;
 
 /// Returns the row of an incident.
 pub fn incident_row(incident: Incident) -> [String; 7] {
@@ -38,7 +40,7 @@ pub fn incident_lines(incident: &Incident) -> Vec<String> {
     lines.push(format!("cause     {} ({})", incident.cause_name(), incident.domain_name()));
     lines.push(format!("severity  {}", incident.severity_name()));
     if !incident.subject.is_empty() {
-        lines.push(format!("subject   {}", clean_line(&incident.subject, SUBJECT_CHARS_MAX)));
+        lines.push(format!("subject   {}", clean_line(&incident.subject, SUBJECT_LINE_CHARS_MAX)));
     }
     lines.push(format!("opened    {}", date(incident.opened)));
     lines.push(format!("stage     {}", stage(incident)));
@@ -57,6 +59,9 @@ pub fn incident_lines(incident: &Incident) -> Vec<String> {
         ));
     }
     lines.push(format!("next      {}", next(incident)));
+    if !incident.mend.is_empty() {
+        lines.push(format!("mend      {}", incident.mend));
+    }
     lines
 }
 
@@ -80,6 +85,8 @@ fn evidence(incident: &Incident) -> String {
     }
     if incident.measured > 0 && incident.limit > 0 {
         parts.push(format!("{} measured, at most {}", incident.measured, incident.limit));
+    } else if incident.measured > 0 && incident.cause() == IncidentCause::ApproverUnreachable {
+        parts.push(format!("{} open, the oldest is the subject", incident.measured));
     } else if incident.measured > 0 {
         parts.push(format!("{} measured", incident.measured));
     }
@@ -117,6 +124,22 @@ mod tests {
         ] {
             assert_eq!(incident_row(incident)[6], expected);
         }
+    }
+
+    #[test]
+    fn a_person_reads_what_is_lost_and_what_to_do() {
+        let incident = Incident {
+            stage: IncidentStage::Open.into(),
+            subject: format!("entry 12 of run {}: the payload does not match its commitment", "A".repeat(26)),
+            mend: "`palyra backup restore` puts it back".to_owned(),
+            ..Incident::default()
+        };
+        let lines = incident_lines(&incident).join("\n");
+        assert!(lines.contains("the payload does not match its commitment"), "{lines}");
+        assert!(
+            lines.ends_with("next      a person\nmend      `palyra backup restore` puts it back"),
+            "{lines}"
+        );
     }
 
     #[test]

@@ -6,9 +6,9 @@ use palyra_admin::AdminPorts;
 use palyra_journal_core::families::{runs, sessions};
 use palyra_journal_core::family::{QueryFamilies, ReadFamilies};
 use palyra_ports::{
-    Clock, ComponentStore, DeliverMessages, Entropy, EraseJournal, KeptFiles, MaintainJournal, MakeBackups,
-    ProjectFiles, ProveJournal, ReadError, ReadTape, Recorder, Redactor, RestoreFiles, SearchMemories,
-    SecretStore, SkillFolders, SpareFiles, ToolRuntime, Workspaces,
+    CheckArtifacts, Clock, ComponentStore, DeliverMessages, Entropy, EraseJournal, KeptFiles,
+    MaintainJournal, MakeBackups, ProjectFiles, ProveJournal, ReadError, ReadTape, Recorder, Redactor,
+    RestoreFiles, SearchMemories, SecretStore, SkillFolders, SpareFiles, ToolRuntime, Workspaces,
 };
 use palyra_types::run::RunRecord;
 use palyra_types::session::{OrchestratorSessionRecord, SessionRef};
@@ -34,6 +34,8 @@ pub struct RuntimePorts {
     pub backups: Arc<dyn MakeBackups>,
     /// Frees files that need not be kept on a full disk.
     pub spare: Arc<dyn SpareFiles>,
+    /// Compares and mends files that the journal pins by a digest.
+    pub artifacts: Arc<dyn CheckArtifacts>,
     /// Sends messages to the operator's targets.
     pub notify: Arc<dyn DeliverMessages>,
     /// Erases content.
@@ -92,6 +94,7 @@ impl RuntimePorts {
             families: Arc::clone(&self.families),
             maintain: Arc::clone(&self.maintain),
             spare: Arc::clone(&self.spare),
+            artifacts: Arc::clone(&self.artifacts),
             erasures: Arc::clone(&self.erasures),
             tools: Arc::clone(&self.tools),
             kept: Arc::clone(&self.kept),

@@ -130,6 +130,7 @@ fn ports(
         proofs: Arc::new(journal.memory().clone()),
         backups: Arc::new(palyra_ports::NoBackups),
         spare: Arc::new(palyra_ports::NoSpareFiles),
+        artifacts: Arc::new(palyra_ports::NoArtifacts),
         notify: Arc::new(palyra_ports::NoTargets),
         erasures: Arc::new(journal.clone()),
         tools: Arc::new(SimTools::new(Arc::clone(world))),

@@ -16,7 +16,7 @@ pub enum HealingDomain {
     Tasks,
     /// Approvals that cannot be decided, or were and had no effect.
     Approvals,
-    /// Files and summaries that the journal names.
+    /// Files that the journal pins by a digest.
     Artifacts,
     /// Connectors of channels.
     Channels,
@@ -106,7 +106,7 @@ pub enum IncidentCause {
     ApprovalExpiryMissed,
     /// An approval was decided, and its run did not continue.
     ApprovalNotContinued,
-    /// A file or a summary is missing, or differs from its record.
+    /// A file that the journal pins by a digest is missing or differs.
     ArtifactDamaged,
     /// A connector has no connection.
     ConnectorDown,
@@ -190,7 +190,7 @@ pub enum RemedyKind {
     WakeQueue,
     /// Makes the task that ends expired approvals look again.
     ExpireApprovals,
-    /// Puts back an artifact from its record.
+    /// Makes an artifact again, or puts back a copy with its digest.
     RepairArtifact,
     /// Starts a connector again.
     RestartConnector,

@@ -179,6 +179,46 @@ impl CompileCache {
         removed.map(|(_, bytes)| bytes).sum()
     }
 
+    /// Returns the bytes of a component after its digest was compared; `None` where it is missing or differs.
+    pub(crate) fn check(&self, digest: &[u8; 32]) -> io::Result<Option<u64>> {
+        match read_bounded(&self.folder_of(digest).join(COMPONENT), COMPONENT_BYTES_MAX) {
+            Ok(bytes) => Ok((Sha256::digest(&bytes)[..] == *digest).then_some(bytes.len() as u64)),
+            Err(error) if is_missing(&error) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Returns the bytes of the native code of a component after its digest was compared, zero where there is none; `None`
+    /// where it differs.
+    pub(crate) fn check_native(&self, digest: &[u8; 32]) -> io::Result<Option<u64>> {
+        match native::check(&self.folder_of(digest).join(native::name())) {
+            Err(error) if is_missing(&error) => Ok(Some(0)),
+            checked => checked,
+        }
+    }
+
+    /// Removes native code that differs from its digest.
+    pub(crate) fn discard_native(&self, digest: &[u8; 32]) -> io::Result<()> {
+        if self.check_native(digest)?.is_some() {
+            return Ok(());
+        }
+        std::fs::remove_file(self.folder_of(digest).join(native::name()))
+    }
+
+    /// Puts a component back in its place; the caller moved aside what was there.
+    pub(crate) fn put_back(&self, digest: &[u8; 32], bytes: &[u8]) -> io::Result<()> {
+        if Sha256::digest(bytes)[..] != *digest {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "the copy has another digest"));
+        }
+        let _copying = self.copying.lock().unwrap_or_else(PoisonError::into_inner);
+        self.write(&self.folder_of(digest), COMPONENT, bytes)
+    }
+
+    /// Returns where the bytes of a component are.
+    pub(crate) fn path_of(&self, digest: &[u8; 32]) -> PathBuf {
+        self.folder_of(digest).join(COMPONENT)
+    }
+
     /// Makes a component ready that was kept: compiles it where that was not done before.
     pub(crate) async fn ready(
         self: &Arc<Self>,
@@ -363,6 +403,11 @@ fn read_source(source: &Path) -> Result<Vec<u8>, Fault> {
         return Err(Fault::Limit { what });
     }
     Ok(bytes)
+}
+
+/// Returns whether there is no file. A link in its place is none that this cache wrote.
+fn is_missing(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::NotFound
 }
 
 fn read_bounded(path: &Path, bytes_max: usize) -> io::Result<Vec<u8>> {

@@ -3,7 +3,7 @@
 //! Invariant: a call reaches what its component was pinned with, and only while the component is the version that was
 //! decided about and its bytes are those.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -85,6 +85,8 @@ pub(crate) struct ComponentsInner {
     compiled: Mutex<BTreeMap<[u8; 32], CompiledComponent>>,
     /// What is being made ready, by tasks of their own.
     making: Mutex<BTreeMap<[u8; 32], PendingCompile>>,
+    /// Components whose bytes were not the pinned ones when they were called.
+    pub(crate) differing: Mutex<BTreeSet<[u8; 32]>>,
     /// Held while what is offered changes, disk and all.
     pub(crate) offering: Arc<tokio::sync::Mutex<()>>,
 }
@@ -105,6 +107,7 @@ impl ComponentTools {
             engine: OnceLock::new(),
             compiled: Mutex::default(),
             making: Mutex::default(),
+            differing: Mutex::default(),
             offering: Arc::default(),
             fetch,
             secrets,
@@ -218,6 +221,7 @@ impl ComponentsInner {
         let compiled = ready.map_err(|_| not_started(ErrorCode::ComponentLimit, COMPILING))?;
         let compiled = compiled.map_err(|fault| match fault {
             KeptFault::Changed => {
+                self.note_differing(added.sha256);
                 not_started(ErrorCode::ComponentChanged, "the component is not what was pinned")
             }
             KeptFault::Shelf(fault) => not_started(fault.code(), fault),

@@ -10,6 +10,7 @@ mod components;
 mod examine;
 mod component_catalog;
 mod component_store;
+mod artifact_checks;
 mod compile_cache;
 mod native;
 #[cfg(feature = "compiler")]

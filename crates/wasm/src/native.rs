@@ -118,6 +118,38 @@ pub(crate) fn read(path: &Path) -> Option<NativeCode> {
     whole.then_some(NativeCode(bytes))
 }
 
+/// Returns the bytes of the file of native code after its digest was compared; `None` where it differs.
+///
+/// # Errors
+/// [`io::ErrorKind::NotFound`] where there is none, and every other error of its read.
+pub(crate) fn check(path: &Path) -> io::Result<Option<u64>> {
+    if !std::fs::symlink_metadata(path)?.is_file() {
+        return Ok(None);
+    }
+    let mut file = File::open(path)?;
+    let mut begin = [0; HEADER.len() + DIGEST_BYTES];
+    match file.read_exact(&mut begin) {
+        Ok(()) => {}
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
+        Err(error) => return Err(error),
+    }
+    let mut sum = Sha256::new();
+    let mut bytes = begin.len();
+    let mut piece = vec![0; PIECE_BYTES];
+    loop {
+        let length = match file.read(&mut piece) {
+            Ok(0) => break,
+            Ok(length) => length,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        bytes += length;
+        sum.update(&piece[..length]);
+    }
+    let is_whole = begin.starts_with(HEADER) && sum.finalize()[..] == begin[HEADER.len()..];
+    Ok(is_whole.then_some(bytes as u64))
+}
+
 /// Names native code by what is ours of that which decides about it: the settings. Whether it fits the engine's version
 /// and the processor is judged by the engine when it is taken up, and code that does not is made again.
 pub(crate) fn name() -> String {

@@ -9,6 +9,7 @@ use palyra_ports::SpareKind;
 use palyra_types::session::SessionRef;
 use palyra_types::{ApprovalId, QueuedTaskId, RunId};
 
+use super::artifact_watch;
 use super::healing_ports::HealingPorts;
 use super::watchers::provider_subject;
 
@@ -53,11 +54,22 @@ pub(super) async fn perform(
             rebuilt.map(drop).map_err(TickFailure::new)
         }
         RemedyKind::FreeSpace => free_space(ports, key.cause).await,
-        RemedyKind::RepairArtifact
-        | RemedyKind::RestartConnector
-        | RemedyKind::RevokeWorker
-        | RemedyKind::RestartBrowser => Err(TickFailure::new("this version has no executor for the remedy")),
+        RemedyKind::RepairArtifact => repair_artifact(ports, key.subject).await,
+        RemedyKind::RestartConnector | RemedyKind::RevokeWorker | RemedyKind::RestartBrowser => {
+            Err(TickFailure::new("this version has no executor for the remedy"))
+        }
     }
+}
+
+/// Repairs the artifact that the journal pins and that has this subject; one that was removed since needs no repair.
+async fn repair_artifact(ports: &HealingPorts, subject: IncidentSubject) -> Result<(), TickFailure> {
+    let pinned = artifact_watch::pinned(&*ports.families).await;
+    let pinned = pinned
+        .map_err(|error| TickFailure::new(format_args!("the pinned digests could not be read: {error}")))?;
+    let Some(found) = pinned.into_iter().find(|one| one.subject() == subject) else { return Ok(()) };
+    ports.artifacts.repair(found.artifact).await.map_err(TickFailure::new)?;
+    tracing::info!(artifact = found.label(), "an artifact was repaired, and has its digest");
+    Ok(())
 }
 
 /// Frees what belongs to the cause; a low disk is a reason to free everything that may go.

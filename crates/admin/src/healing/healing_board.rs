@@ -2,10 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use palyra_healing::{DomainFacts, HealingDomain, HealingFacts, HealingModes, IncidentKey, PlannedRemedy};
+use palyra_healing::{
+    DomainFacts, HealingDomain, HealingFacts, HealingModes, IncidentFinding, IncidentKey, PlannedRemedy,
+};
 use tokio::sync::Notify;
+
+use super::subject_names::SubjectNames;
 
 /// How a domain is watched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,20 +39,23 @@ impl DomainWatch {
 #[derive(Default)]
 pub(super) struct HealingBoard {
     shown: Mutex<ShownLook>,
+    watched: Mutex<BTreeMap<HealingDomain, DomainWatch>>,
     is_requested: AtomicBool,
     request: Notify,
 }
 
+/// What a look showed.
 #[derive(Default)]
-struct ShownLook {
-    remedies: Vec<PlannedRemedy>,
-    modes: HealingModes,
-    watched: BTreeMap<HealingDomain, DomainWatch>,
+pub(super) struct ShownLook {
+    pub(super) remedies: Vec<PlannedRemedy>,
+    pub(super) findings: BTreeMap<IncidentKey, IncidentFinding>,
+    pub(super) subjects: SubjectNames,
+    pub(super) modes: HealingModes,
 }
 
 impl HealingBoard {
     /// Shows what a look found.
-    pub(super) fn show(&self, facts: &HealingFacts, modes: &HealingModes, remedies: Vec<PlannedRemedy>) {
+    pub(super) fn show(&self, facts: &HealingFacts, look: ShownLook) {
         let watched = BTreeMap::from([
             (HealingDomain::Runs, DomainWatch::of(&facts.runs)),
             (HealingDomain::Tasks, DomainWatch::of(&facts.tasks)),
@@ -61,25 +68,38 @@ impl HealingBoard {
             (HealingDomain::Workers, DomainWatch::of(&facts.workers)),
             (HealingDomain::Browser, DomainWatch::of(&facts.browser)),
         ]);
-        *self.shown.lock().unwrap_or_else(PoisonError::into_inner) =
-            ShownLook { remedies, modes: *modes, watched };
+        *self.watched.lock().unwrap_or_else(PoisonError::into_inner) = watched;
+        *self.shown() = look;
+    }
+
+    fn shown(&self) -> MutexGuard<'_, ShownLook> {
+        self.shown.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns what the latest look found under a key.
+    pub(super) fn finding(&self, key: &IncidentKey) -> Option<IncidentFinding> {
+        self.shown().findings.get(key).copied()
+    }
+
+    /// Returns the name of a subject that has none of its own.
+    pub(super) fn subject_name(&self, key: &IncidentKey) -> Option<String> {
+        self.shown().subjects.of_key(key)
     }
 
     /// Returns the next remedy of an incident, as the latest look planned it.
     pub(super) fn planned(&self, key: &IncidentKey) -> Option<PlannedRemedy> {
-        let shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
-        shown.remedies.iter().find(|remedy| remedy.key == *key).copied()
+        self.shown().remedies.iter().find(|remedy| remedy.key == *key).copied()
     }
 
     /// Returns how a domain is watched; before the first look it is not.
     pub(super) fn watch_of(&self, domain: HealingDomain) -> DomainWatch {
-        let shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
-        shown.watched.get(&domain).copied().unwrap_or(DomainWatch::NotWatched)
+        let watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
+        watched.get(&domain).copied().unwrap_or(DomainWatch::NotWatched)
     }
 
     /// Returns the modes that the latest look went by.
     pub(super) fn modes(&self) -> HealingModes {
-        self.shown.lock().unwrap_or_else(PoisonError::into_inner).modes
+        self.shown().modes
     }
 
     /// Asks for a look at once.

@@ -8,7 +8,7 @@ use palyra_background::queue::BackgroundQueue;
 use palyra_healing::{HealingModes, HealingTimes};
 use palyra_journal_core::family::ReadFamilies;
 use palyra_ports::model_directory::ModelDirectory;
-use palyra_ports::{Clock, Entropy, MaintainJournal, Recorder, SpareFiles};
+use palyra_ports::{CheckArtifacts, Clock, Entropy, MaintainJournal, Recorder, SpareFiles};
 use palyra_types::RunId;
 use palyra_types::session::SessionRef;
 use tokio::sync::watch;
@@ -53,6 +53,8 @@ pub struct HealingPorts {
     pub maintain: Arc<dyn MaintainJournal>,
     /// Frees files that need not be kept on a full disk.
     pub spare: Arc<dyn SpareFiles>,
+    /// Compares and mends files that the journal pins by a digest.
+    pub artifacts: Arc<dyn CheckArtifacts>,
     /// Runs.
     pub runs: Arc<dyn HealRuns>,
     /// The background queue.

@@ -3,6 +3,7 @@
 //! Invariant: a remedy begins after its entry is recorded. A journal that takes no entries has no incidents: the check
 //! `journal_writable` says so instead.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,11 +17,13 @@ use palyra_journal_core::families::{healing_modes, incidents};
 use palyra_journal_core::family::QueryFamilies;
 use palyra_ports::maintain_journal::{Integrity, JournalHealth};
 use palyra_ports::{AppendClass, NewEntry};
-use palyra_types::incident::{IncidentEvent, IncidentOpened, IncidentStage};
+use palyra_types::incident::{
+    IncidentEvent, IncidentOpened, IncidentRecord, IncidentResolution, IncidentStage,
+};
 use palyra_types::{BootTime, IncidentId, PrincipalId};
 
 use super::executor::perform;
-use super::healing_board::HealingBoard;
+use super::healing_board::{HealingBoard, ShownLook};
 use super::healing_ports::HealingPorts;
 use super::watchers::{FactReader, LookResult};
 
@@ -72,13 +75,15 @@ impl HealingTask {
             self.restore(now).await?;
         }
         let modes = self.modes().await?;
-        let LookResult { facts, next_task_due, is_disk_low } = self.watchers.look().await;
+        let LookResult { facts, next_task_due, is_disk_low, subjects } = self.watchers.look().await;
         self.last_look = Some(now);
         self.looks = self.looks.saturating_add(1);
         self.state.observe(&facts, now);
         let plan = self.state.plan(&modes, now);
         self.record_plan(&plan, now).await?;
-        self.board.show(&facts, &modes, self.state.plan(&modes, now).remedies);
+        let remedies = self.state.plan(&modes, now).remedies;
+        let findings = self.state.findings().clone();
+        self.board.show(&facts, ShownLook { remedies, findings, subjects, modes });
         self.perform_due(&modes, now).await?;
         let board = self.ports.runs.board();
         if self.state.has_open() {
@@ -121,6 +126,12 @@ impl HealingTask {
         let open = open
             .map_err(|error| TickFailure::new(format_args!("open incidents could not be read: {error}")))?;
         let mut interrupted = Vec::new();
+        // Of several incidents of one key, which an earlier version opened, the oldest one goes on.
+        let (open, repeated) = one_of_each_key(open);
+        for record in &repeated {
+            let resolution = IncidentResolution::ByItself;
+            interrupted.push(IncidentEvent::Resolved { incident: record.opened.incident, resolution });
+        }
         for record in &open {
             let incident = record.opened.incident;
             if let (IncidentStage::Remediating, Some(remedy)) = (record.stage, record.last_remedy) {
@@ -130,7 +141,7 @@ impl HealingTask {
         }
         self.record(interrupted).await?;
         for record in open {
-            let key = IncidentKey { cause: record.opened.cause, subject: record.opened.subject };
+            let key = IncidentKey::of(record.opened.cause, record.opened.subject);
             let incident = record.opened.incident;
             let restored = RestoredIncident {
                 key,
@@ -165,7 +176,7 @@ impl HealingTask {
                 incident,
                 cause: opening.key.cause,
                 severity: opening.finding.severity,
-                subject: opening.key.subject,
+                subject: opening.finding.about,
                 evidence: opening.finding.evidence,
                 planned: opening.planned,
             }));
@@ -227,6 +238,14 @@ impl HealingTask {
     fn new_id(&self) -> IncidentId {
         self.ports.entropy.new_id(self.ports.clock.wall())
     }
+}
+
+/// Returns the oldest incident of each key, and the others.
+fn one_of_each_key(mut open: Vec<IncidentRecord>) -> (Vec<IncidentRecord>, Vec<IncidentRecord>) {
+    open.sort_by_key(|record| record.opened.incident);
+    let mut seen = BTreeSet::new();
+    open.into_iter()
+        .partition(|record| seen.insert(IncidentKey::of(record.opened.cause, record.opened.subject)))
 }
 
 impl BackgroundTask for HealingTask {

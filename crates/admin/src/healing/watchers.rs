@@ -19,12 +19,19 @@ use palyra_types::approval::ApprovalRecord;
 use palyra_types::model::ProviderName;
 use palyra_types::queued_task::{OrchestratorBackgroundTaskRecord, TaskKind, TaskStage};
 use palyra_types::run::{RunPhase, RunRecord};
-use palyra_types::{BootTime, LogId, RunId, TapeSeq, Timestamp};
+use palyra_types::{BootTime, LogId, RunId, Seq, TapeSeq, Timestamp};
 
+use super::artifact_watch::ArtifactWatch;
 use super::healing_ports::HealingPorts;
+use super::subject_names::SubjectNames;
 
 /// All open runs are read at most so often: beside them those are looked at that actors work on or left.
 const SWEEP_SPAN: Duration = Duration::from_secs(600);
+
+/// Pages of pending approvals that are read while no approver is reachable, at most.
+const UNREACHABLE_PAGES_MAX: usize = 20;
+/// Entries of the journal that are read at a look.
+const SLICE_ENTRIES: u64 = 128;
 
 /// Reads facts.
 pub(super) struct FactReader {
@@ -35,6 +42,9 @@ pub(super) struct FactReader {
     swept: Option<BootTime>,
     /// Providers that were left alone and have not answered since.
     failing: BTreeSet<ProviderName>,
+    artifacts: ArtifactWatch,
+    /// Entries of the journal below this one are read next.
+    below: Option<Seq>,
 }
 
 /// The facts of one look, and when the next task is due.
@@ -42,11 +52,19 @@ pub(super) struct LookResult {
     pub(super) facts: HealingFacts,
     pub(super) next_task_due: Option<Duration>,
     pub(super) is_disk_low: bool,
+    pub(super) subjects: SubjectNames,
 }
 
 impl FactReader {
     pub(super) fn new(ports: HealingPorts) -> Self {
-        Self { ports, undriven: BTreeSet::new(), swept: None, failing: BTreeSet::new() }
+        Self {
+            ports,
+            undriven: BTreeSet::new(),
+            swept: None,
+            failing: BTreeSet::new(),
+            artifacts: ArtifactWatch::default(),
+            below: None,
+        }
     }
 
     /// Looks at every domain that has a system here.
@@ -57,6 +75,11 @@ impl FactReader {
         let space = spare.unwrap_or_default();
         let is_disk_low = space.is_disk_low;
         let of_spare = |bytes| SpareFact { bytes, is_disk_low };
+        let artifacts = self.artifacts.look(&*self.ports.families, &*self.ports.artifacts).await;
+        let artifacts = artifacts.map_err(|error| unread::<()>("artifacts", &error)).ok();
+        self.read_entries().await;
+        let journal = self.journal(space.bytes());
+        let subjects = SubjectNames::of(artifacts.as_ref(), &self.ports.maintain.status().integrity);
         let facts = HealingFacts {
             runs: self.runs().await,
             tasks: match &tasks {
@@ -64,15 +87,15 @@ impl FactReader {
                 None => DomainFacts::Unread,
             },
             approvals: self.approvals().await,
-            artifacts: match spare {
-                Some(space) => DomainFacts::Read(ArtifactsFact {
-                    damaged: Vec::new(),
+            artifacts: match (spare, artifacts) {
+                (Some(space), Some(look)) => DomainFacts::Read(ArtifactsFact {
+                    damaged: look.damaged,
                     spare: of_spare(space.artifacts()),
                 }),
-                None => DomainFacts::Unread,
+                _ => DomainFacts::Unread,
             },
             providers: DomainFacts::Read(self.providers()),
-            journal: DomainFacts::Read(self.journal(space.bytes())),
+            journal: DomainFacts::Read(journal),
             sandbox: match spare {
                 Some(space) => DomainFacts::Read(SandboxFact { scratch: of_spare(space.scratch) }),
                 None => DomainFacts::Unread,
@@ -81,7 +104,23 @@ impl FactReader {
             workers: DomainFacts::Absent,
             browser: DomainFacts::Absent,
         };
-        LookResult { facts, next_task_due, is_disk_low }
+        LookResult { facts, next_task_due, is_disk_low, subjects }
+    }
+
+    /// Reads the next slice of the journal, the newest entries first. A read that fails its digest is known to the journal
+    /// from then on.
+    async fn read_entries(&mut self) {
+        let status = self.ports.maintain.status();
+        let below = self.below.filter(|below| below.0 > 0).unwrap_or(Seq(status.entries));
+        let count = below.0.min(SLICE_ENTRIES);
+        let from = Seq(below.0 - count);
+        self.below = Some(from);
+        if count > 0 {
+            let limit = usize::try_from(count).unwrap_or(usize::MAX);
+            if let Err(error) = self.ports.maintain.entries(from, limit).await {
+                tracing::warn!(%error, "self-healing could not read some entries of the journal");
+            }
+        }
     }
 
     /// Returns what could be freed; `None` where it could not be measured.
@@ -222,16 +261,27 @@ impl FactReader {
         handled.map(|task| task.due.since(now)).min()
     }
 
+    /// Reads a page of pending approvals; where no approver is reachable, all of them, for their number and the oldest.
     async fn approvals(&self) -> DomainFacts<Vec<ApprovalFact>> {
-        let query = ApprovalQuery { limit: RECORD_PAGE_ROWS_MAX, ..ApprovalQuery::default() };
-        let pending = self.ports.families.query(move |rows, log| approvals::records(rows, log, &query));
-        match pending.await {
-            Ok(pending) => {
-                let is_reachable = (self.ports.reaches_approver)();
-                DomainFacts::Read(pending.iter().map(|one| self.approval_fact(one, is_reachable)).collect())
+        let is_reachable = (self.ports.reaches_approver)();
+        let pages = if is_reachable { 1 } else { UNREACHABLE_PAGES_MAX };
+        let mut facts = Vec::new();
+        let mut before = None;
+        for _ in 0..pages {
+            let query = ApprovalQuery { before, limit: RECORD_PAGE_ROWS_MAX, ..ApprovalQuery::default() };
+            let page = self.ports.families.query(move |rows, log| approvals::records(rows, log, &query));
+            let page = match page.await {
+                Ok(page) => page,
+                Err(error) => return unread("approvals", &error),
+            };
+            facts.extend(page.iter().map(|one| self.approval_fact(one, is_reachable)));
+            before = page.last().map(|one| one.seq).filter(|_| page.len() == RECORD_PAGE_ROWS_MAX);
+            if before.is_none() {
+                break;
             }
-            Err(error) => unread("approvals", &error),
         }
+        facts.reverse();
+        DomainFacts::Read(facts)
     }
 
     fn approval_fact(&self, approval: &ApprovalRecord, is_reachable: bool) -> ApprovalFact {

@@ -37,8 +37,9 @@ pub(crate) fn pin(files: &[SkillFile]) -> Result<PinnedSkill, SkillError> {
     })
 }
 
-/// Returns what pins a folder.
-pub(crate) fn digest_of(files: &[SkillFile]) -> [u8; 32] {
+/// Returns the digest that pins a folder of a skill.
+#[must_use]
+pub fn digest_of(files: &[SkillFile]) -> [u8; 32] {
     let pinned: Vec<_> = files
         .iter()
         .map(|file| SkillFolderFile {

@@ -105,6 +105,7 @@ fn card(incident: &v1::Incident, now: i64) -> Markup {
                 dt { "Found" } dd { (time_tag(incident.opened.as_ref(), now)) }
                 @if incident.remedies > 0 { dt { "Done so far" } dd { (done(incident)) } }
                 dt { "What follows" } dd { (next_words(incident)) }
+                @if !incident.mend.is_empty() { dt { "What you can do" } dd { (line(&incident.mend)) } }
                 dt { "Domain" } dd { (domain_word(incident.domain())) }
                 dt { "Incident" } dd { (id_tag(&incident.incident_id)) }
             }

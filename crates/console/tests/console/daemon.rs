@@ -75,6 +75,7 @@ fn ports(folder: &Path, clock: &FakeClock) -> RuntimePorts {
         backups: Arc::new(palyra_ports::NoBackups),
         notify: Arc::new(palyra_ports::NoTargets),
         spare: Arc::new(palyra_ports::NoSpareFiles),
+        artifacts: Arc::new(palyra_ports::NoArtifacts),
         erasures: journal,
         tools: Arc::new(ScriptedTools::new()),
         restore: Arc::new(NoFiles),

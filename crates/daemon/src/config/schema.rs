@@ -230,7 +230,7 @@ pub const SETTINGS: &[SettingSpec] = &[
     ),
     healing(
         "healing.artifacts",
-        "The mode of self-healing for files and summaries that are missing or differ (docs/self-healing.md).",
+        "The mode of self-healing for files that the journal pins by a digest and that are missing or differ (docs/self-healing.md).",
     ),
     healing(
         "healing.browser",

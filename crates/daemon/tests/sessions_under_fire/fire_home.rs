@@ -66,6 +66,7 @@ impl FireHome {
             proofs: store.clone(),
             backups: Arc::new(palyra_ports::NoBackups),
             spare: Arc::new(palyra_ports::NoSpareFiles),
+            artifacts: Arc::new(palyra_ports::NoArtifacts),
             notify: Arc::new(palyra_ports::NoTargets),
             erasures: store,
             tools: Arc::new(ScriptedTools::new()),

@@ -144,6 +144,7 @@ fn ports(
         proofs: journal.clone(),
         backups: Arc::new(palyra_ports::NoBackups),
         spare: Arc::new(palyra_ports::NoSpareFiles),
+        artifacts: Arc::new(palyra_ports::NoArtifacts),
         notify: Arc::new(palyra_ports::NoTargets),
         erasures: journal,
         tools: Arc::new(TwoTools),

@@ -11,12 +11,15 @@ pub(super) fn look(look: &mut DomainLook<'_>, artifacts: &ArtifactsFact) {
     look.spare(IncidentCause::SpareFiles, &artifacts.spare);
 }
 
-/// `measured` is 1 where it cannot be made again.
+/// One that cannot be put back is a person's to mend.
 fn damaged(look: &mut DomainLook<'_>, artifact: &ArtifactFact) {
-    let measured = match artifact.standing {
-        ArtifactStanding::Repairable => 0,
-        ArtifactStanding::Lost => 1,
-    };
-    let evidence = IncidentEvidence { measured, ..IncidentEvidence::default() };
-    look.at_once(IncidentCause::ArtifactDamaged, artifact.subject, evidence);
+    let evidence = IncidentEvidence::default();
+    match artifact.standing {
+        ArtifactStanding::Repairable => {
+            look.at_once(IncidentCause::ArtifactDamaged, artifact.subject, evidence);
+        }
+        ArtifactStanding::Lost => {
+            look.for_person(IncidentCause::ArtifactDamaged, artifact.subject, evidence);
+        }
+    }
 }

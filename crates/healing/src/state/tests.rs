@@ -5,7 +5,10 @@ use std::time::Duration;
 use palyra_types::IncidentId;
 use palyra_types::incident::{IncidentCause, IncidentResolution, RemedyKind, RemedyOutcome, SelfHealingMode};
 
-use crate::facts::{DomainFacts, HealingFacts, JournalFact, ProviderFact, RunStanding};
+use crate::facts::{
+    ApprovalFact, ApprovalStanding, ArtifactFact, ArtifactStanding, ArtifactsFact, DomainFacts, HealingFacts,
+    JournalFact, ProviderFact, RunStanding,
+};
 use crate::fixture::{Caller, of_runs, run, seconds, subject};
 use crate::incident_key::IncidentKey;
 use crate::plan::RemedyDue;
@@ -220,4 +223,68 @@ fn a_remedy_is_repeated_once_the_measurement_has_changed() {
         performed.extend(caller.perform(now).into_iter().map(|due| (minute, due.remedy)));
     }
     assert_eq!(performed, [(2, RemedyKind::TruncateWal), (10, RemedyKind::TruncateWal)]);
+}
+
+/// Approvals without a reachable person: the subject and the look at which each begins.
+fn of_unreachable(numbers: &[u8]) -> HealingFacts {
+    let fact =
+        |number: &u8| ApprovalFact { subject: subject(*number), standing: ApprovalStanding::Unreachable };
+    HealingFacts {
+        approvals: DomainFacts::Read(numbers.iter().map(fact).collect()),
+        ..HealingFacts::default()
+    }
+}
+
+#[test]
+fn many_approvals_without_a_reachable_person_are_one_incident() {
+    let mut caller = Caller::new(SelfHealingMode::Auto);
+    let one = IncidentKey::of(IncidentCause::ApproverUnreachable, subject(1));
+    let mut opened = Vec::new();
+    for minute in 0..=12 {
+        // A second one comes late, and further ones while the incident is open.
+        let all: Vec<u8> = (1..=if minute < 8 { 1 } else { u8::try_from(minute).unwrap() - 6 }).collect();
+        let plan = caller.look(&of_unreachable(&all), seconds(minute * 60));
+        opened.extend(plan.openings.into_iter().map(|opening| (minute, opening)));
+        assert!(caller.perform(seconds(minute * 60)).is_empty(), "no remedy reaches a person");
+    }
+    let [(10, opening)] = opened[..] else { panic!("{opened:?}") };
+    assert_eq!((opening.key, opening.finding.about, opening.finding.evidence.measured), (one, subject(1), 4));
+    let now = caller.state.findings()[&one].evidence;
+    assert_eq!((now.measured, now.silent.as_secs()), (6, 720), "the evidence goes on");
+    // The oldest one is decided: the incident goes on with the next one.
+    let next = caller.look(&of_unreachable(&[2, 3]), seconds(13 * 60));
+    assert!(next.resolvings.is_empty() && next.openings.is_empty(), "{next:?}");
+    let now = caller.state.findings()[&one];
+    assert_eq!((now.about, now.evidence.measured), (subject(2), 2));
+    let over = caller.look(&of_unreachable(&[]), seconds(14 * 60));
+    assert_eq!(over.resolvings.len(), 1, "none is open");
+}
+
+#[test]
+fn looks_become_rare_while_no_person_is_reachable() {
+    let mut caller = Caller::new(SelfHealingMode::Auto);
+    for minute in 0..=10 {
+        caller.look(&of_unreachable(&[1]), seconds(minute * 60));
+    }
+    caller.look(&of_unreachable(&[1, 2]), seconds(11 * 60));
+    assert_eq!(caller.state.next_look(&caller.modes, seconds(11 * 60)), Some(Duration::from_secs(120)));
+}
+
+#[test]
+fn an_artifact_without_a_copy_waits_for_a_person_until_there_is_one() {
+    let of = |standing| HealingFacts {
+        artifacts: DomainFacts::Read(ArtifactsFact {
+            damaged: vec![ArtifactFact { subject: subject(1), standing }],
+            ..ArtifactsFact::default()
+        }),
+        ..HealingFacts::default()
+    };
+    let mut caller = Caller::new(SelfHealingMode::Auto);
+    for minute in 0..5 {
+        caller.look(&of(ArtifactStanding::Lost), seconds(minute * 60));
+        assert!(caller.perform(seconds(minute * 60)).is_empty());
+    }
+    caller.look(&of(ArtifactStanding::Repairable), seconds(300));
+    let performed: Vec<_> = caller.perform(seconds(300)).iter().map(|it| it.remedy).collect();
+    assert_eq!(performed, [RemedyKind::RepairArtifact]);
 }

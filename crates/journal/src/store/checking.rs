@@ -10,10 +10,12 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use palyra_ports::{Integrity, VerifyReport};
+use palyra_types::{RunId, Seq};
 use rusqlite::{Connection, InterruptHandle};
 
 use crate::connection::{self, ConnectionAccess, Failure, connect};
-use crate::fault::ReadFault;
+use crate::fault::{EntryFault, ReadFault};
+use crate::sql::seq_to_sql;
 use crate::start::ENTRIES_COMPARED_MAX;
 use crate::table_check::differing_table;
 use crate::verify::{VerifyScope, verify};
@@ -63,8 +65,14 @@ impl IntegrityCheck {
     }
 
     /// Takes in what a check of everything found.
-    pub(super) fn found(&self, report: &VerifyReport) {
-        self.shared.found(report);
+    pub(super) fn found(&self, report: &VerifyReport, connection: &Connection) {
+        self.shared.found(report, connection);
+    }
+
+    /// Returns what takes in damage that a read met.
+    pub(super) fn damage_notes(&self) -> impl Fn(&Connection, &ReadFault) + Send + use<> {
+        let shared = Arc::clone(&self.shared);
+        move |connection, fault| shared.note(connection, fault)
     }
 
     /// Takes in that the derived tables were made anew.
@@ -136,7 +144,7 @@ impl SharedCheck {
         };
         // One change of the state: a reader must not see that all holds before it sees what differs.
         match differing {
-            None => self.found(&report),
+            None => self.found(&report, &connect(database, ConnectionAccess::Read)?),
             Some(table) => {
                 tracing::error!(
                     table,
@@ -182,17 +190,27 @@ impl SharedCheck {
         }
     }
 
-    fn found(&self, report: &VerifyReport) {
+    fn found(&self, report: &VerifyReport, connection: &Connection) {
+        let fault = report.fault.clone().map(|(seq, what)| faulty(connection, seq, what));
         let mut state = self.lock();
-        state.integrity = match &report.fault {
+        state.integrity = match fault {
             // A check of entries does not look at tables.
             None if matches!(state.integrity, Integrity::TableDiffers { .. }) => return,
             None => Integrity::Holds { entries: report.entries },
-            Some((seq, what)) => {
-                tracing::error!(%seq, what, "the journal does not verify");
-                Integrity::Faulty { seq: *seq, what: what.clone() }
-            }
+            Some(fault) => fault,
         };
+    }
+
+    /// Takes in damage that a read met. Content that is sealed or missing is none: an erasure may have taken its key, or itself.
+    fn note(&self, connection: &Connection, fault: &ReadFault) {
+        let ReadFault::Entry { seq, fault: fault @ EntryFault::Payload } = fault else { return };
+        let sql = "SELECT key_id = 0 FROM payload WHERE seq = ?1";
+        let is_damaged = connection.query_row(sql, [seq_to_sql(*seq)], |row| row.get(0)) == Ok(true);
+        let is_known = matches!(&self.lock().integrity, Integrity::Faulty { seq: at, .. } if at <= seq);
+        if is_damaged && !is_known {
+            let found = faulty(connection, *seq, fault.to_string());
+            self.lock().integrity = found;
+        }
     }
 
     /// Waits, but not beyond the end.
@@ -206,4 +224,12 @@ impl SharedCheck {
     fn lock(&self) -> MutexGuard<'_, CheckState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Names an entry that does not verify, with its run where its row can be read.
+fn faulty(connection: &Connection, seq: Seq, what: String) -> Integrity {
+    let sql = "SELECT run_id FROM entry WHERE seq = ?1";
+    let run = connection.query_row(sql, [seq_to_sql(seq)], |row| row.get::<_, Option<[u8; 16]>>(0));
+    tracing::error!(%seq, what, "the journal does not verify");
+    Integrity::Faulty { seq, what, run: run.ok().flatten().map(RunId::from_bytes) }
 }

@@ -5,6 +5,9 @@ use palyra_journal::row_tool;
 use palyra_journal_core::families::runs::RunFamily;
 use palyra_journal_core::family::RowId;
 use palyra_ports::maintain_journal::{Integrity, MaintainJournal};
+use palyra_types::Seq;
+use palyra_types::event::{JournalEvent, RunEvent, TapeEvent};
+use palyra_types::tape::JournalEventRecord;
 
 use crate::opened::Folder;
 use crate::written::{verify, write_runs};
@@ -120,4 +123,33 @@ async fn a_check_in_the_background_finds_what_a_start_did_not_look_at() {
     let found = found.await.expect("it ends");
     assert!(matches!(found, Integrity::Faulty { .. }), "{found:?}");
     journal.close().await;
+}
+
+/// A read that meets damage is a signal: nobody has to check the whole log to know of it.
+#[tokio::test]
+async fn a_read_that_meets_damage_is_remembered_with_the_run_of_the_entry() {
+    let folder = Folder::new();
+    let journal = served(&folder).await;
+    let last = journal.status().entries;
+    let entries = journal.entries(Seq(0), 1_000).await.unwrap();
+    assert!(matches!(journal.status().integrity, Integrity::Holds { .. }), "the control");
+    let has_content = |entry: &&JournalEventRecord| {
+        matches!(entry.event, JournalEvent::Tape(TapeEvent::Run(RunEvent::Started(_))))
+    };
+    let damaged = entries.iter().find(has_content).expect("a run began");
+    let meddle = format!(
+        "DROP TRIGGER payload_update; UPDATE payload SET sealed = randomblob(60) WHERE seq = {}",
+        damaged.seq.0
+    );
+    folder.connect().execute_batch(&meddle).unwrap();
+    journal.entries(damaged.seq.next(), 1_000).await.unwrap();
+    assert!(matches!(journal.status().integrity, Integrity::Holds { .. }), "others were read");
+    journal.entries(Seq(0), 1_000).await.unwrap_err();
+    let what = "the payload does not match its commitment".to_owned();
+    let run = damaged.run.map(|(run, _)| run);
+    let found = Integrity::Faulty { seq: damaged.seq, what, run };
+    assert_eq!(journal.status().integrity, found);
+    assert_eq!(journal.status().entries, last);
+    verify(&journal).await;
+    assert_eq!(journal.status().integrity, found, "a check of everything finds the same");
 }

@@ -169,6 +169,7 @@ fn ports(
         proofs: journal.clone(),
         backups: Arc::new(palyra_ports::NoBackups),
         spare: Arc::new(palyra_ports::NoSpareFiles),
+        artifacts: Arc::new(palyra_ports::NoArtifacts),
         notify: Arc::new(palyra_ports::NoTargets),
         erasures: journal.clone(),
         tools: Arc::new(tools.clone()),

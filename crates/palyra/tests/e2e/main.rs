@@ -82,6 +82,7 @@ mod console_models;
 mod console_proofs;
 mod console_screens;
 mod console_schedules;
+mod console_incidents;
 mod console_attacks;
 mod usage;
 mod budgets;

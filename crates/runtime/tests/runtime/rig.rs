@@ -223,6 +223,7 @@ impl Parts {
             proofs: Arc::new(memory.clone()),
             backups: Arc::new(palyra_ports::NoBackups),
             spare: Arc::new(palyra_ports::NoSpareFiles),
+            artifacts: Arc::new(palyra_ports::NoArtifacts),
             notify: Arc::new(palyra_ports::NoTargets),
             erasures: Arc::new(memory.clone()),
             tools: equipment.unwrap_or_else(|| Arc::new(tools.clone())),

@@ -3,6 +3,7 @@
 //!
 //! A full disk needs a file system of its own: it is a suite of `palyra-failures`.
 
+mod artifact;
 mod commands;
 mod left_lease;
 mod projection;

@@ -61,6 +61,46 @@ async fn what_was_compiled_once_is_not_compiled_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn native_code_that_differs_is_found_and_compiled_again() {
+    let shelf = Shelf::new();
+    let examined = shelf.add(&echo()).await;
+    let native = native(&shelf.kept(&examined));
+    let bytes = std::fs::metadata(&native).unwrap().len();
+    let check = || shelf.components.check_native(&examined.sha256).unwrap();
+    assert_eq!(check(), Some(bytes));
+    shelf.components.remake_native(examined.sha256).await.unwrap();
+    assert_eq!(*shelf.sandbox.started.lock().unwrap(), 1, "what is whole stays");
+    let mut damaged = std::fs::read(&native).unwrap();
+    *damaged.last_mut().unwrap() ^= 1;
+    std::fs::write(&native, damaged).unwrap();
+    assert_eq!(check(), None);
+    shelf.components.remake_native(examined.sha256).await.unwrap();
+    assert_eq!((check(), *shelf.sandbox.started.lock().unwrap()), (Some(bytes), 2));
+    assert_eq!(shelf.restarted().call("echo_back", "c").await.output.expose(), "c");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_component_that_differs_is_named_when_it_is_called_and_only_its_own_bytes_are_put_back() {
+    let shelf = Shelf::new();
+    let examined = shelf.add(&echo()).await;
+    let (components, digest) = (&shelf.components, examined.sha256);
+    let whole = std::fs::read(components.component_path(&digest)).unwrap();
+    assert_eq!(components.check_component(&digest).unwrap(), Some(whole.len() as u64));
+    let mut damaged = whole.clone();
+    *damaged.last_mut().unwrap() ^= 1;
+    std::fs::write(components.component_path(&digest), &damaged).unwrap();
+    let again = shelf.restarted();
+    assert_eq!(again.call("echo_back", "c").await.failure, Some(ErrorCode::ComponentChanged));
+    assert_eq!(again.components.take_differing().into_iter().collect::<Vec<_>>(), [digest]);
+    assert!(again.components.take_differing().is_empty());
+    assert_eq!(components.check_component(&digest).unwrap(), None);
+    components.put_back(&digest, &damaged).unwrap_err();
+    assert_eq!(std::fs::read(components.component_path(&digest)).unwrap(), damaged);
+    components.put_back(&digest, &whole).unwrap();
+    assert_eq!(again.call("echo_back", "c").await.output.expose(), "c");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_compilation_outlives_the_calls_that_wait_for_it() {
     let shelf = Shelf::new();
     let examined = shelf.add(&echo()).await;

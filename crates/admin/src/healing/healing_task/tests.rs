@@ -1,28 +1,30 @@
 //! Many runs that wait for a person: no incident, no looks, and few rows at each look that something else causes.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use palyra_background::queue::{BackgroundQueue, QueuePorts, spawn_background_queue_loop};
 use palyra_background::{BackgroundDriver, Drain};
 use palyra_healing::HealingTimes;
 use palyra_journal_core::families::incidents::IncidentQuery;
-use palyra_journal_core::families::runs;
+use palyra_journal_core::families::{approvals, runs};
 use palyra_journal_core::family::{ReadFamilies, Snapshot, SnapshotQuery};
 use palyra_ports::model_directory::ModelDirectory;
+use palyra_ports::read_approvals::ApprovalQuery;
 use palyra_ports::read_records::RECORD_PAGE_ROWS_MAX;
-use palyra_ports::{AppendTape, Clock, NoSpareFiles, ReadError, Recorder};
+use palyra_ports::{AppendTape, Clock, NoArtifacts, NoSpareFiles, ReadError, Recorder};
 use palyra_testkit::journal_suite::approval_entries::asked;
 use palyra_testkit::journal_suite::samples::{SampleRun, append, principal, session};
 use palyra_testkit::{FakeClock, FixedEntropy, MemoryJournal, PassThrough, RowCounter, ScriptedProvider};
 use palyra_types::RunId;
+use palyra_types::incident::{IncidentCause, IncidentSubject};
 use palyra_types::model::ModelRef;
 use palyra_types::run::{RunPhase, RunRecord, WaitReason};
 use palyra_types::session::SessionRef;
 use tokio::sync::watch;
 
 use super::super::run_board::RunBoard;
-use super::super::{HealRuns, SelfHealing};
+use super::super::{HealRuns, IncidentView, SelfHealing};
 use super::*;
 
 const WAITS: RunPhase = RunPhase::Waiting(WaitReason::Approval);
@@ -89,8 +91,10 @@ struct Healed {
     counted: CountedRows,
     clock: FakeClock,
     runs: Arc<ListedRuns>,
+    /// Whether a person who may approve is reachable.
+    reaches_approver: Arc<AtomicBool>,
     driver: BackgroundDriver,
-    _healing: SelfHealing,
+    healing: SelfHealing,
     _models: watch::Sender<Arc<ModelDirectory>>,
 }
 
@@ -106,22 +110,25 @@ impl Healed {
         let directory = ModelDirectory::new(vec![Arc::new(provider)], default, Vec::new());
         let (keep, models) = watch::channel(Arc::new(directory));
         let runs = Arc::new(ListedRuns::default());
+        let reaches_approver = Arc::new(AtomicBool::new(true));
+        let reaches = Arc::clone(&reaches_approver);
         let ports = HealingPorts {
             recorder: recorder.clone(),
             families: Arc::new(counted.clone()),
             maintain: Arc::new(journal.clone()),
             spare: Arc::new(NoSpareFiles),
+            artifacts: Arc::new(NoArtifacts),
             runs: Arc::clone(&runs) as _,
             queue: queue(&driver, recorder, journal, &clock),
             models,
-            reaches_approver: Arc::new(|| true),
+            reaches_approver: Arc::new(move || reaches.load(Ordering::SeqCst)),
             configured: Arc::new(|| HealingModes::all(palyra_healing::SelfHealingMode::Auto)),
             times: HealingTimes::default(),
             clock,
             entropy: Arc::new(FixedEntropy::new(7)),
         };
         let healing = SelfHealing::start(&driver, ports);
-        Self { counted, clock: fake, runs, driver, _healing: healing, _models: keep }
+        Self { counted, clock: fake, runs, reaches_approver, driver, healing, _models: keep }
     }
 
     async fn pass(&self, minutes: usize) {
@@ -142,9 +149,14 @@ impl Healed {
     }
 
     async fn incidents(&self) -> usize {
+        self.views().await.len()
+    }
+
+    /// Returns all incidents as callers see them, the newest first.
+    async fn views(&self) -> Vec<IncidentView> {
         let query = IncidentQuery { limit: 50, ..IncidentQuery::default() };
         let found = self.counted.journal.query(move |rows, log| incidents::records(rows, log, &query));
-        found.await.unwrap().len()
+        found.await.unwrap().into_iter().map(|record| self.healing.view(record)).collect()
     }
 }
 
@@ -242,4 +254,63 @@ async fn a_run_that_is_left_among_many_that_wait_is_found_within_its_window() {
     assert_eq!(*healed.runs.cancelled.lock().unwrap(), [moving], "it does not resume");
     let [_, all] = healed.rows();
     assert!(all < 8 * RECORD_PAGE_ROWS_MAX, "{all} rows: those that wait are not read again");
+}
+
+#[tokio::test]
+async fn many_questions_that_nobody_sees_are_one_incident_until_a_person_is_reachable() {
+    let count = 2 * RECORD_PAGE_ROWS_MAX + 3;
+    let (journal, _) = waiting(count).await;
+    let pending = ApprovalQuery { limit: RECORD_PAGE_ROWS_MAX, ..ApprovalQuery::default() };
+    let newest = journal.query(move |rows, log| approvals::records(rows, log, &pending)).await.unwrap();
+    let healed = Healed::start(&journal);
+    healed.reaches_approver.store(false, Ordering::SeqCst);
+    let marker = healed.runs.board.begin(RunId::from_parts(7, 7));
+    for _ in 0..15 {
+        marker.show_phase(RunPhase::Running);
+        marker.received();
+        healed.pass(1).await;
+    }
+    let [view] = &of_approvals(&healed).await[..] else { panic!("one incident") };
+    assert_eq!(view.evidence.measured, count as u64, "their number");
+    assert!(newest.iter().all(|one| one.approval.to_string() != view.subject), "the oldest is the subject");
+    assert!(view.next.is_none() && view.mend.contains("palyra approve"), "{view:?}");
+    healed.reaches_approver.store(true, Ordering::SeqCst);
+    healed.pass(11).await;
+    let views = of_approvals(&healed).await;
+    assert_eq!(views.len(), 1);
+    assert_eq!(views[0].record.stage, IncidentStage::Resolved);
+}
+
+async fn of_approvals(healed: &Healed) -> Vec<IncidentView> {
+    let mut views = healed.views().await;
+    views.retain(|view| view.record.opened.cause == IncidentCause::ApproverUnreachable);
+    views
+}
+
+#[tokio::test]
+async fn incidents_of_an_earlier_version_for_each_question_become_one() {
+    let (journal, _) = waiting(3).await;
+    let opened = |number: u128| IncidentOpened {
+        incident: IncidentId::from_parts(1, number),
+        cause: IncidentCause::ApproverUnreachable,
+        severity: palyra_types::incident::IncidentSeverity::Warning,
+        subject: IncidentSubject([u8::try_from(number).unwrap(); 16]),
+        evidence: palyra_types::incident::IncidentEvidence::default(),
+        planned: None,
+    };
+    let entry = |number| NewEntry {
+        time: palyra_types::Timestamp(1),
+        principal: PrincipalId::NIL,
+        session: None,
+        run: None,
+        event: IncidentEvent::Opened(opened(number)).into(),
+    };
+    journal.append(append((1..=3).map(entry).collect())).await.unwrap();
+    let healed = Healed::start(&journal);
+    healed.reaches_approver.store(false, Ordering::SeqCst);
+    settle().await;
+    let views = of_approvals(&healed).await;
+    let open = views.iter().filter(|view| view.record.stage == IncidentStage::Open);
+    let open: Vec<_> = open.map(|view| (view.record.opened.incident, view.evidence.measured)).collect();
+    assert_eq!((views.len(), open), (3, vec![(IncidentId::from_parts(1, 1), 3)]));
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use palyra_screen_text::{bytes, span};
+use palyra_screen_text::{bytes, count, span};
 use palyra_wire::v1;
 
 use crate::wording::StateMark;
@@ -36,10 +36,10 @@ pub(super) fn cause_words(cause: v1::IncidentCause) -> &'static str {
         v1::IncidentCause::RunNotDriven => "No actor works on a run",
         v1::IncidentCause::TaskNoProgress => "The worker of a task shows no progress",
         v1::IncidentCause::TaskNotTaken => "No worker takes a task that is due",
-        v1::IncidentCause::ApproverUnreachable => "No person who may decide an approval is reachable",
+        v1::IncidentCause::ApproverUnreachable => "No person who may decide approvals is reachable",
         v1::IncidentCause::ApprovalExpiryMissed => "An approval is pending after its expiry",
         v1::IncidentCause::ApprovalNotContinued => "The run of a decided approval did not continue",
-        v1::IncidentCause::ArtifactDamaged => "A file or a summary is missing or differs",
+        v1::IncidentCause::ArtifactDamaged => "A file that the journal pins is missing or differs",
         v1::IncidentCause::ConnectorDown => "A connector has no connection",
         v1::IncidentCause::ProviderPaused => "A provider fails and is not asked",
         v1::IncidentCause::WalTooLarge => "The write-ahead log is not moved into the database",
@@ -64,7 +64,7 @@ pub(super) fn remedy_words(remedy: v1::RemedyKind) -> &'static str {
         v1::RemedyKind::RequeueTask => "the task is taken back and queued again",
         v1::RemedyKind::WakeQueue => "the queue looks for due tasks",
         v1::RemedyKind::ExpireApprovals => "expired approvals are ended",
-        v1::RemedyKind::RepairArtifact => "the artifact is put back",
+        v1::RemedyKind::RepairArtifact => "the artifact is made again, or put back from a backup",
         v1::RemedyKind::RestartConnector => "the connector is started again",
         v1::RemedyKind::ReopenProvider => "the next request to the provider is let through",
         v1::RemedyKind::TruncateWal => "the write-ahead log is moved and emptied",
@@ -127,6 +127,9 @@ pub(super) fn evidence_words(incident: &v1::Incident) -> String {
         (number, _) if incident.cause() == v1::IncidentCause::EntryDamaged => {
             parts.push(format!("entry {number}"));
         }
+        (number, _) if incident.cause() == v1::IncidentCause::ApproverUnreachable => {
+            parts.push(format!("{} open; the subject is the oldest", count(number, "approval")));
+        }
         (measured, 0) => parts.push(format!("{} measured", amount(measured))),
         (measured, limit) => parts.push(format!("{} measured, limit {}", amount(measured), amount(limit))),
     }
@@ -139,7 +142,7 @@ pub(super) fn domain_word(domain: v1::HealingDomain) -> &'static str {
         v1::HealingDomain::Runs => "runs",
         v1::HealingDomain::Tasks => "background tasks",
         v1::HealingDomain::Approvals => "approvals",
-        v1::HealingDomain::Artifacts => "files and summaries",
+        v1::HealingDomain::Artifacts => "pinned files",
         v1::HealingDomain::Channels => "channels",
         v1::HealingDomain::Providers => "providers",
         v1::HealingDomain::Journal => "journal",
@@ -185,6 +188,8 @@ mod tests {
             "100 MB measured, limit 64.0 MB"
         );
         assert_eq!(seen(v1::IncidentCause::EntryDamaged, 12, 0), "entry 12");
+        let approvals = seen(v1::IncidentCause::ApproverUnreachable, 3, 0);
+        assert_eq!(approvals, "3 approvals open; the subject is the oldest");
         assert_eq!(seen(v1::IncidentCause::ScratchLeft, 3, 0), "3 measured");
         assert_eq!(seen(v1::IncidentCause::RunNotDriven, 0, 0), "it was seen");
     }

@@ -16,7 +16,7 @@ use palyra_wire::v1::{
 use super::three_modes::WINDOW;
 
 /// Where the daemon of a home looks for its configuration.
-const CONFIGURATION: &str = "home/.config/palyra/palyra.toml";
+pub(super) const CONFIGURATION: &str = "home/.config/palyra/palyra.toml";
 
 /// A daemon with a short window, its model and its folder.
 pub(super) struct StuckDaemon {

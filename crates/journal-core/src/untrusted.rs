@@ -3,7 +3,7 @@
 use palyra_types::event::JournalEvent;
 use palyra_types::event::kind::KindPlace;
 
-use palyra_journal_core::codec::{decode, encode};
+use crate::codec::{decode, encode};
 
 /// Kind, facts and payload of an event.
 pub type StoredParts = (u16, Vec<u8>, Vec<u8>);
