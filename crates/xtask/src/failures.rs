@@ -9,7 +9,7 @@ mod evidence;
 
 pub(crate) use evidence::write_section;
 #[cfg(test)]
-pub(crate) use verb::GAUNTLET;
+pub(crate) use verb::{GAUNTLET, SCHEDULES};
 pub(crate) use verb::{
     CrashOptions, FailingSyncOptions, FullDiskOptions, PowerCutOptions, Suite, WaitingOptions, verb,
 };
