@@ -8,9 +8,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail, ensure};
 use clap::{Parser, Subcommand};
 use palyra_testdaemon::report::SuiteReport;
-use palyra_testdaemon::{
-    commands, crash, failing_sync, full_disk, gauntlet, power_cut, schedules, waiting,
-};
+use palyra_testdaemon::{commands, crash, failing_sync, full_disk, gauntlet, power_cut, schedules, waiting};
 
 /// Set in the process whose mounts are its own.
 const ISOLATED: &str = "PALYRA_FAILURES_ISOLATED";

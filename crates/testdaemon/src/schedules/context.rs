@@ -12,17 +12,15 @@ use super::facts::entries;
 use super::legs::ScheduleLeg;
 use super::place::{KillPlace, PlaceWatch};
 use super::program;
-use super::scenario::{DUE_AFTER, PausePatience, make_schedules, until_settled};
-use super::webhook::WebhookServer;
+use super::story_client::{DUE_AFTER, PausePatience, make_schedules, until_settled};
+use super::webhook::{HOOKED, WebhookServer};
 use crate::daemon_restarts::DaemonRestarts;
 use crate::strace::{DATABASE_SYNC, InjectedFault, Selector, StraceTracer};
 use crate::test_home::{Programs, TestHome};
 use crate::tool_setup::TestSettings;
 
-/// The file with a line for each request of a webhook.
-pub(super) const HOOKED: &str = "hooked";
 /// The write-ahead log of the journal.
-pub(super) const WAL: &str = "state/journal.db-wal";
+const WAL: &str = "state/journal.db-wal";
 const CONFIGURATION: &str = "home/.config/palyra/palyra.toml";
 const SECRET: &str = "hook-secret";
 /// The key of the tests of Standard Webhooks.

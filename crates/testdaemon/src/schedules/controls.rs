@@ -5,11 +5,13 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-use super::context::{HOOKED, ScheduleContext};
+use super::context::ScheduleContext;
 use super::differences::{StoryDifferences, compare};
 use super::legs::ScheduleLeg;
 use super::program::{COUNTED, FORGETS};
-use super::scenario::{PausePatience, ScenarioOptions, carry_out, make_schedules, until_settled};
+use super::scenario::{ScenarioOptions, carry_out};
+use super::story_client::{PausePatience, make_schedules, until_settled};
+use super::webhook::HOOKED;
 use crate::daemon_restarts::DaemonRestarts;
 use crate::report::SuiteReport;
 use crate::test_home::TestHome;

@@ -70,11 +70,13 @@ impl StoryCounts {
         report.row("tasks of the queue", self.tasks_done, seen);
         let seen = format!("each has one id and was sent; {} were sent again after a kill", self.repeated);
         report.row("requests of the webhook", self.requests, seen);
-        let seen = format!("none twice; {} messages are unknown after a kill, as they have to be", self.unknown);
+        let seen =
+            format!("none twice; {} messages are unknown after a kill, as they have to be", self.unknown);
         report.row("messages that the program counted", self.counted, seen);
         self.back.sort_unstable();
         let at = |place: usize| self.back.get(place).map_or(0, Duration::as_millis);
-        let (median, most) = (at(self.back.len() / 2), at(self.back.len().saturating_sub(1)));
+        let median = at(self.back.len() / 2);
+        let most = at(self.back.len().saturating_sub(1));
         let slow = self.slow;
         let seen =
             format!("{median} ms (median), {most} ms (most) until it serves; {slow} over 2 s, tried again");

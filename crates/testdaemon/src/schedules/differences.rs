@@ -63,8 +63,10 @@ pub(super) fn compare(facts: &StoryFacts, deaths: usize) -> StoryDifferences {
 /// One row, one record and one run for each occurrence.
 fn compare_occurrences(facts: &StoryFacts, differences: &mut StoryDifferences) {
     for schedule in [RUN, REMINDER] {
-        differences
-            .once(&format!("schedule `{schedule}`"), facts.schedules.iter().filter(|name| *name == schedule).count());
+        differences.once(
+            &format!("schedule `{schedule}`"),
+            facts.schedules.iter().filter(|name| *name == schedule).count(),
+        );
         let rows = facts.occurrences.iter().filter(|occurrence| occurrence.schedule == schedule);
         differences.once(&format!("occurrence of `{schedule}`"), rows.clone().count());
         for row in rows.filter(|row| row.stage != ScheduleOccurrenceStage::Succeeded) {
@@ -97,8 +99,8 @@ fn compare_tasks(facts: &StoryFacts, deaths: usize, differences: &mut StoryDiffe
             _ => false,
         };
         if !is_seen {
-            let (kind, stage) = (task.kind.as_str_name(), task.stage.as_str_name());
-            differences.ends.push(format!("a task {kind} is {stage}"));
+            let kind = task.kind.as_str_name();
+            differences.ends.push(format!("a task {kind} is {}", task.stage.as_str_name()));
         }
     }
     let of_kind = |kind| facts.tasks.iter().filter(|task| task.kind == kind).count();
@@ -109,7 +111,8 @@ fn compare_tasks(facts: &StoryFacts, deaths: usize, differences: &mut StoryDiffe
     if of_kind(QueuedTaskKind::Notify) > TARGETS.len() {
         differences.duplicates.push(format!("{} tasks of messages", of_kind(QueuedTaskKind::Notify)));
     }
-    let (leases, ends) = (facts.count("task_leased"), facts.count("task_attempt_ended"));
+    let leases = facts.count("task_leased");
+    let ends = facts.count("task_attempt_ended");
     if leases > ends {
         differences.losses.push(format!("{leases} leases have {ends} ends"));
     }

@@ -10,9 +10,8 @@ use palyra_wire::v1::{
     QueuedTaskStage, ScheduleOccurrenceStage,
 };
 
-use super::context::HOOKED;
 use super::program;
-use super::webhook::{WebhookRequest, requests};
+use super::webhook::{HOOKED, WebhookRequest, requests};
 use crate::test_home::TestHome;
 
 /// More than a story writes.

@@ -46,7 +46,9 @@ pub(super) fn install(house: &TestHome, place: &Path) -> Result<Vec<String>> {
 pub(super) fn counted(house: &TestHome) -> Result<Vec<String>> {
     match fs::read_to_string(house.path(COUNTED)) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
-        text => Ok(text.context("could not read what the program counted")?.lines().map(str::to_owned).collect()),
+        text => {
+            Ok(text.context("could not read what the program counted")?.lines().map(str::to_owned).collect())
+        }
     }
 }
 
@@ -84,7 +86,7 @@ impl ProgramSteps {
         }
     }
 
-    /// Lets the program go on to its end, whatever it says.
+    /// Lets the program go on to its end.
     pub(super) async fn let_go(&mut self) -> Result<()> {
         self.go.write_all(b"go\ngo\n").await.context("could not let the program go on")
     }

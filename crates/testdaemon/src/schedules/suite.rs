@@ -27,7 +27,7 @@ const TELL_EVERY: usize = 25;
 enum KillTarget {
     /// At a place outside of it.
     Place(KillPlace),
-    /// At a call that writes or syncs the journal. There is no selector where strace cannot meet it.
+    /// At a call that writes or syncs the journal. The selector is missing where strace cannot meet it.
     Call { leg: ScheduleLeg, call: SystemCall, selector: Option<Selector> },
 }
 
@@ -47,7 +47,8 @@ pub async fn suite(daemon: &Path, options: CrashOptions, progress: &dyn Fn(&str)
     let chosen = calls.into_iter().enumerate().filter(|(number, _)| number % every == offset % every);
     let chosen: Vec<_> =
         KillPlace::ALL.into_iter().map(KillTarget::Place).chain(chosen.map(|(_, call)| call)).collect();
-    let (mut tally, mut counts) = (PhaseTally::default(), StoryCounts::default());
+    let mut tally = PhaseTally::default();
+    let mut counts = StoryCounts::default();
     for (number, target) in chosen.iter().enumerate() {
         if let KillTarget::Call { leg, call, selector: None } = target {
             tally.out_of_reach(&leg.to_string(), call);
@@ -87,8 +88,9 @@ async fn targets(context: &ScheduleContext, progress: &dyn Fn(&str)) -> Result<V
     let mut all = Vec::new();
     for leg in ScheduleLeg::ALL {
         let recorded = record(context, leg).await;
-        let CallRecording { mut calls, stopped_after, .. } = recorded
-            .with_context(|| format!("{leg}, undisturbed, kept in {}", context.keep("schedules").display()))?;
+        let CallRecording { mut calls, stopped_after, .. } = recorded.with_context(|| {
+            format!("{leg}, undisturbed, kept in {}", context.keep("schedules").display())
+        })?;
         // A stop in good order comes after everything has ended; the suite `crash` disturbs it.
         calls.truncate(stopped_after.unwrap_or(calls.len()));
         let before = all.len();

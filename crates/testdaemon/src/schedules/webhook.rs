@@ -13,6 +13,8 @@ use std::time::Duration;
 
 use super::place::{KillPlace, PlaceWatch};
 
+/// The file of a house with a line for each request.
+pub(super) const HOOKED: &str = "hooked";
 const REQUEST_BYTES_MAX: usize = 64 * 1024;
 const PATIENCE: Duration = Duration::from_secs(10);
 const TAKEN: &[u8] = b"HTTP/1.1 204 No Content\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
@@ -26,7 +28,7 @@ pub(super) struct WebhookServer {
 }
 
 /// What the server writes, and what it keeps.
-struct Receiver {
+struct RequestReceiver {
     ledger: PathBuf,
     watch: PlaceWatch,
     /// Requests without an answer. They stay open, so that the daemon goes on waiting until it is killed.
@@ -51,7 +53,7 @@ impl WebhookServer {
         let listener = TcpListener::bind(("127.0.0.1", 0))?;
         let address = listener.local_addr()?;
         let is_over = Arc::new(AtomicBool::new(false));
-        let mut receiver = Receiver { ledger: ledger.to_owned(), watch, unanswered: Vec::new() };
+        let mut receiver = RequestReceiver { ledger: ledger.to_owned(), watch, unanswered: Vec::new() };
         let accepts = std::thread::spawn({
             let is_over = Arc::clone(&is_over);
             move || {
@@ -84,7 +86,7 @@ impl Drop for WebhookServer {
     }
 }
 
-impl Receiver {
+impl RequestReceiver {
     fn serve(&mut self, mut stream: TcpStream) -> io::Result<()> {
         stream.set_read_timeout(Some(PATIENCE))?;
         let Some(WebhookRequest { id, body }) = read_request(&mut stream)? else { return Ok(()) };

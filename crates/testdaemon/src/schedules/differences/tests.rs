@@ -103,10 +103,9 @@ fn each_double_is_found() {
         ("a mark", |facts| facts.entries.push(entry("delivery_attempt_ended"))),
         ("a line of the program", |facts| facts.counted.push(BODY.to_owned())),
         ("an id", |facts| facts.requests.push(request("msg_3"))),
-        ("an event", |facts| facts.requests.push(WebhookRequest {
-            body: BODY.replace("9G5FAV", "9G5FAW"),
-            ..request("msg_2")
-        })),
+        ("an event", |facts| {
+            facts.requests.push(WebhookRequest { body: BODY.replace("9G5FAV", "9G5FAW"), ..request("msg_2") })
+        }),
     ];
     for (what, change) in doubles {
         assert!(!changed(1, change).duplicates.is_empty(), "{what} is doubled");
@@ -139,7 +138,9 @@ fn each_end_that_does_not_fit_is_found() {
         ("a run of no occurrence", 1, |facts| facts.runs[0] = "r2".to_owned()),
         ("a cancelled task", 1, |facts| facts.tasks[0].stage = QueuedTaskStage::Cancelled),
         ("an unknown task without a kill", 0, |facts| facts.tasks[0].stage = QueuedTaskStage::OutcomeUnknown),
-        ("an unknown message without a kill", 0, |facts| facts.messages[0].stage = NotificationStage::Unknown),
+        ("an unknown message without a kill", 0, |facts| {
+            facts.messages[0].stage = NotificationStage::Unknown
+        }),
         ("a webhook that is unknown", 1, |facts| facts.messages[1].stage = NotificationStage::Unknown),
         ("a message about something else", 0, |facts| {
             facts.counted[0] = BODY.replace("\"reminder\"", "\"budget\"");
