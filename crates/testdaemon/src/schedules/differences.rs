@@ -133,7 +133,7 @@ fn compare_message(
     deaths: usize,
     differences: &mut StoryDifferences,
 ) {
-    let name = target.as_str_name();
+    let name = receiver_of(target);
     let messages: Vec<&MessageFact> = facts.messages.iter().filter(|one| one.target == target).collect();
     differences.once(&format!("message to {name}"), messages.len());
     let Some(message) = messages.first() else { return };
@@ -159,6 +159,14 @@ fn compare_message(
         NotificationStage::Sent => {}
         NotificationStage::Unknown if !may_repeat && deaths > 0 => {}
         stage => differences.ends.push(format!("the message to {name} is {}", stage.as_str_name())),
+    }
+}
+
+fn receiver_of(target: NotificationTargetKind) -> &'static str {
+    match target {
+        NotificationTargetKind::Command => "the program",
+        NotificationTargetKind::Webhook => "the webhook",
+        NotificationTargetKind::Unspecified | NotificationTargetKind::Desktop => "another target",
     }
 }
 
