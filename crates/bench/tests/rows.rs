@@ -81,6 +81,9 @@ fn the_daemon_is_looked_at_from_outside() {
     {
         assert!(named(&figures, what)["ours"]["p50"].as_f64() > Some(0.0), "{figures:?}");
     }
+    for what in ["wake-ups per second, idle", "idle with a schedule of tomorrow"] {
+        assert!(named(&figures, what)["ours"]["p50"].is_f64(), "{figures:?}");
+    }
     assert!(named(&figures, "producers")["ratio"].as_f64() > Some(0.0));
 }
 

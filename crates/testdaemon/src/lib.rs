@@ -28,6 +28,8 @@ pub mod gauntlet;
 
 pub mod commands;
 
+pub mod schedules;
+
 pub mod task_queue;
 
 pub mod waiting;

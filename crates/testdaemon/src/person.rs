@@ -160,7 +160,7 @@ impl ActorSession<'_> {
 }
 
 /// Returns an answer; nothing where the daemon is gone, and the next one has to be asked.
-fn answered<T>(answer: Result<T, ClientError>) -> Result<Option<T>> {
+pub(crate) fn answered<T>(answer: Result<T, ClientError>) -> Result<Option<T>> {
     match answer {
         Ok(answer) => Ok(Some(answer)),
         Err(error) if error.is_unreachable() => Ok(None),

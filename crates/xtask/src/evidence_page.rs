@@ -97,7 +97,11 @@ mod tests {
             "tamper",
         ];
         let recall = PagePart { name: "redaction-recall", command: "redaction-recall FILE" };
-        for part in verbs.map(PagePart::of).into_iter().chain([recall, crate::failures::GAUNTLET]) {
+        for part in verbs.map(PagePart::of).into_iter().chain([
+            recall,
+            crate::failures::GAUNTLET,
+            crate::failures::SCHEDULES,
+        ]) {
             assert!(part.replaced_in(&document, "").is_some(), "{part:?}");
         }
     }

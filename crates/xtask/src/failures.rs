@@ -8,8 +8,8 @@ mod report;
 mod evidence;
 
 pub(crate) use evidence::write_section;
-#[cfg(test)]
-pub(crate) use verb::GAUNTLET;
 pub(crate) use verb::{
     CrashOptions, FailingSyncOptions, FullDiskOptions, PowerCutOptions, Suite, WaitingOptions, verb,
 };
+#[cfg(test)]
+pub(crate) use verb::{GAUNTLET, SCHEDULES};

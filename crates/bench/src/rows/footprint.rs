@@ -3,6 +3,8 @@
 use std::time::Duration;
 
 use futures::future::try_join_all;
+use palyra_client::Client;
+use palyra_wire::v1::{CreateScheduleRequest, ScheduleDraft};
 
 use crate::lab::Lab;
 use crate::measure::figure::{BenchFigure, FigureGoal, Unit};
@@ -16,6 +18,7 @@ pub(super) const BINARY_NAME: &str = "binary";
 
 const WIDTH: usize = 64;
 const RUNS_PER_SESSION: usize = 10;
+const MINUTES_PER_DAY: u32 = 24 * 60;
 
 pub(super) async fn measure(lab: &Lab) -> anyhow::Result<Vec<BenchFigure>> {
     let folder = lab.fresh()?;
@@ -26,11 +29,11 @@ pub(super) async fn measure(lab: &Lab) -> anyhow::Result<Vec<BenchFigure>> {
     // What a start still does behind its readiness is over by then.
     tokio::time::sleep(Duration::from_millis(lab.effort.of(50, 2_000, 5_000))).await;
     let span = Duration::from_millis(lab.effort.of(50, 3_000, 20_000));
-    let (before, floor_before) = (sleeps(pid)?, sleeps(floor_pid)?);
-    tokio::time::sleep(span).await;
-    let wakes = (sleeps(pid)? - before) / span.as_secs_f64();
-    let floor_wakes = (sleeps(floor_pid)? - floor_before) / span.as_secs_f64();
+    let (wakes, floor_wakes) = wakes_per_second([pid, floor_pid], span).await?;
     let (idle, floor_idle) = (resident(pid)?, resident(floor_pid)?);
+    schedule_tomorrow(&home.connect().await?).await?;
+    tokio::time::sleep(span / 4).await;
+    let (scheduled_wakes, floor_scheduled_wakes) = wakes_per_second([pid, floor_pid], span).await?;
 
     let runs = lab.effort.of(1, 10, 100);
     let mut clients = Vec::new();
@@ -76,7 +79,32 @@ pub(super) async fn measure(lab: &Lab) -> anyhow::Result<Vec<BenchFigure>> {
         ),
         count("threads after the load", threads(after), threads(floor_after), 16.0),
         count("wake-ups per second, idle", wakes, floor_wakes, 2.0),
+        count(
+            "wake-ups per second, idle with a schedule of tomorrow",
+            scheduled_wakes,
+            floor_scheduled_wakes,
+            2.0,
+        ),
     ])
+}
+
+/// Returns how often the threads of each process wake in a second.
+async fn wakes_per_second([ours, floor]: [u32; 2], span: Duration) -> anyhow::Result<(f64, f64)> {
+    let (before, floor_before) = (sleeps(ours)?, sleeps(floor)?);
+    tokio::time::sleep(span).await;
+    let per_second = |after: f64, before: f64| (after - before) / span.as_secs_f64();
+    Ok((per_second(sleeps(ours)?, before), per_second(sleeps(floor)?, floor_before)))
+}
+
+/// Makes a schedule that is due once a day, for the first time tomorrow.
+async fn schedule_tomorrow(client: &Client) -> anyhow::Result<()> {
+    let draft = ScheduleDraft {
+        every_minutes: MINUTES_PER_DAY,
+        reminder: "Water the plants.".to_owned(),
+        ..ScheduleDraft::default()
+    };
+    client.call(CreateScheduleRequest { draft: Some(draft) }).await?;
+    Ok(())
 }
 
 pub(super) fn measure_binary(lab: &Lab) -> anyhow::Result<Vec<BenchFigure>> {

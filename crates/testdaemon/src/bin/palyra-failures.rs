@@ -8,7 +8,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail, ensure};
 use clap::{Parser, Subcommand};
 use palyra_testdaemon::report::SuiteReport;
-use palyra_testdaemon::{commands, crash, failing_sync, full_disk, gauntlet, power_cut, waiting};
+use palyra_testdaemon::{commands, crash, failing_sync, full_disk, gauntlet, power_cut, schedules, waiting};
 
 /// Set in the process whose mounts are its own.
 const ISOLATED: &str = "PALYRA_FAILURES_ISOLATED";
@@ -47,6 +47,15 @@ enum Suite {
     /// Kills the daemon while programs run that it started.
     Commands {
         /// Only every N-th write of the journal; programs at each of their places.
+        #[arg(long, default_value_t = 1, value_name = "N")]
+        every: usize,
+        /// Beginning with the K-th, from 0.
+        #[arg(long, default_value_t = 0, value_name = "K")]
+        offset: usize,
+    },
+    /// Kills the daemon on the way from due schedules to their run and their messages.
+    Schedules {
+        /// Only every N-th write of the journal; places outside of the daemon always.
         #[arg(long, default_value_t = 1, value_name = "N")]
         every: usize,
         /// Beginning with the K-th, from 0.
@@ -149,6 +158,11 @@ async fn carry_out(suite: &Suite) -> Result<SuiteReport> {
             let options = crash::CrashOptions { every: *every, offset: *offset };
             commands::suite(&daemon()?, options, &progress).await
         }
+        Suite::Schedules { every, offset } => {
+            ensure!(*every > 0, "--every takes a number from 1");
+            let options = crash::CrashOptions { every: *every, offset: *offset };
+            schedules::suite(&daemon()?, options, &progress).await
+        }
         Suite::FailingSync { commits, checkpoints, every } => {
             ensure!(*every > 0, "--every takes a number from 1");
             let options =
@@ -188,6 +202,7 @@ impl Suite {
             Self::Crash { .. }
             | Self::Gauntlet { .. }
             | Self::Commands { .. }
+            | Self::Schedules { .. }
             | Self::FailingSync { .. }
             | Self::Waiting { .. }
             | Self::Load { .. } => false,

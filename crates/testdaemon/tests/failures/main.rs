@@ -1,6 +1,6 @@
 //! The failure suites, short: each in a process of its own, as `cargo xtask` starts them.
 //!
-//! The long versions are `cargo xtask crash` (`--gauntlet`, `--commands`), `failing-sync`, `full-disk`, `powercut` and
+//! The long versions are `cargo xtask crash` (`--gauntlet`, `--commands`, `--schedules`), `failing-sync`, `full-disk`, `powercut` and
 //! `waiting`. A suite that cannot be carried out here fails and says what is missing; `cargo xtask test --skip NAME` leaves
 //! it out.
 
@@ -13,6 +13,9 @@ mod task_queue;
 mod healing;
 
 use std::process::Command;
+
+/// Every so many writes of the journal are tried on the way from due schedules to their messages.
+const SCHEDULES_EVERY: u64 = 60;
 
 /// Carries out a suite, and fails with all it said unless everything held.
 #[track_caller]
@@ -42,6 +45,13 @@ fn gauntlet_of_twenty_effects_loses_and_doubles_none() {
 fn crash_while_programs_run_doubles_none_and_leaves_nothing() {
     let offset = (palyra_testkit::suite_seed() % 40).to_string();
     suite(&["commands", "--every", "40", "--offset", &offset]);
+}
+
+/// At each place outside of the daemon, and at some writes of the journal; which of them changes with the commit.
+#[test]
+fn crash_on_the_way_from_due_schedules_to_their_messages_doubles_and_loses_nothing() {
+    let offset = (palyra_testkit::suite_seed() % SCHEDULES_EVERY).to_string();
+    suite(&["schedules", "--every", &SCHEDULES_EVERY.to_string(), "--offset", &offset]);
 }
 
 #[test]

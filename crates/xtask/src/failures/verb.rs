@@ -17,6 +17,7 @@ use crate::suite::find_system_programs;
 /// The crash suite's other runs.
 pub(crate) const GAUNTLET: PagePart = PagePart { name: "gauntlet", command: "crash --gauntlet" };
 pub(crate) const COMMANDS: PagePart = PagePart { name: "commands", command: "crash --commands" };
+pub(crate) const SCHEDULES: PagePart = PagePart { name: "schedules", command: "crash --schedules" };
 
 /// What every suite takes.
 #[derive(Debug, clap::Args)]
@@ -47,6 +48,9 @@ pub(crate) struct CrashOptions {
     /// In a run that starts programs and a job; while each is at each of its places as well.
     #[arg(long, conflicts_with = "gauntlet")]
     commands: bool,
+    /// On the way from due schedules to their run and their messages, which a program and a webhook get.
+    #[arg(long, conflicts_with_all = ["gauntlet", "commands"])]
+    schedules: bool,
     #[command(flatten)]
     telling: SuiteOptions,
 }
@@ -145,6 +149,7 @@ impl Suite {
         match self {
             Self::Crash(options) if options.gauntlet => GAUNTLET,
             Self::Crash(options) if options.commands => COMMANDS,
+            Self::Crash(options) if options.schedules => SCHEDULES,
             Self::Crash(_) => PagePart::of("crash"),
             Self::FailingSync(_) => PagePart::of("failing-sync"),
             Self::FullDisk(_) => PagePart::of("full-disk"),
@@ -167,10 +172,11 @@ impl Suite {
     fn words(&self) -> Vec<String> {
         let (suite, options) = match self {
             Self::Crash(options) => {
-                let suite = match (options.gauntlet, options.commands) {
-                    (true, _) => "gauntlet",
-                    (false, true) => "commands",
-                    (false, false) => "crash",
+                let suite = match (options.gauntlet, options.commands, options.schedules) {
+                    (true, _, _) => "gauntlet",
+                    (false, true, _) => "commands",
+                    (false, false, true) => "schedules",
+                    (false, false, false) => "crash",
                 };
                 (suite, [Some(("--every", options.every)), Some(("--offset", options.offset))])
             }
@@ -223,14 +229,15 @@ mod tests {
 
     #[test]
     fn options_are_handed_on() {
-        let crash = |gauntlet, commands| {
-            Suite::Crash(CrashOptions { every: 20, offset: 3, gauntlet, commands, telling: telling() })
-        };
-        for (crash, suite) in [
-            (crash(false, false), "crash"),
-            (crash(true, false), "gauntlet"),
-            (crash(false, true), "commands"),
-        ] {
+        for suite in ["crash", "gauntlet", "commands", "schedules"] {
+            let crash = Suite::Crash(CrashOptions {
+                every: 20,
+                offset: 3,
+                gauntlet: suite == "gauntlet",
+                commands: suite == "commands",
+                schedules: suite == "schedules",
+                telling: telling(),
+            });
             assert_eq!(crash.words(), [suite, "--every", "20", "--offset", "3"]);
         }
         let waiting = Suite::Waiting(WaitingOptions { runs: 7, palyrad: None, telling: telling() });
