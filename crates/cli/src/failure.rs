@@ -9,23 +9,29 @@ use palyra_client::{ClientError, LogTail, NO_OTHER_STARTS};
 use palyra_service_verb::ServiceVerbError;
 use palyra_support_bundle::BundleError;
 use palyra_terminal::{Output, OutputError, error_json, error_lines};
-use palyra_types::ErrorCode;
+use palyra_types::{ErrorCode, mend_of_start};
 use serde_json::Value;
 
 use crate::exit::Exit;
 use crate::model_names::is_same_model;
-use palyra_explain::{mend_of_demo, mend_of_refusal, mend_of_unset_key, missing_key};
+use palyra_explain::{mend_of_locked_vault, mend_of_model, mend_of_refusal};
 use palyra_screen_text::shell_word;
 
 const PATH_CHARS_MAX: usize = 300;
 /// What mends of codes have in the place of an id.
 const ID_PLACEHOLDER: &str = " ID";
 /// Parts of mends, and what a chat has for the same.
-const IN_CHAT: [(&str, &str); 3] = [
+const IN_CHAT: [(&str, &str); 6] = [
+    // A daemon that the chat starts has the variables of the chat.
+    ("in this shell, then the same command again", "in a shell, then /quit and `palyra chat` there"),
+    ("then the same command again there", "then /quit and `palyra chat` there"),
+    ("then the same command again", "then type it again"),
     (" (`palyra model list --ask` lists them)", ""),
     ("with --model", "with /model"),
     ("start a new session", "begin a fresh context with /reset"),
 ];
+/// Begins the mend of a run that reached one of its limits.
+const GO_ON_OF_SHELL: &str = "`palyra runs answer ";
 /// Their placeholder for a model.
 const MODEL_PLACEHOLDER: &str = " PROVIDER/MODEL";
 
@@ -157,14 +163,9 @@ impl Failure {
     /// As [`Failure::naming`], of a run and the model that it asked; an unknown one is empty.
     pub(crate) fn naming_run(self, run: &str, model: &str) -> Self {
         if let Self::Local { code, message } = &self
-            && let Some(missing) = missing_key(message)
+            && let Some(mend) = mend_of_model(*code, message, model)
         {
-            return Self::WithMend { code: *code, mend: missing.mend(model), message: message.clone() };
-        }
-        if let Self::Local { code, message } = &self
-            && let Some(mend) = mend_of_demo(message, model).or_else(|| mend_of_unset_key(message))
-        {
-            return Self::WithMend { code: *code, mend: mend.to_owned(), message: message.clone() };
+            return Self::WithMend { code: *code, mend, message: message.clone() };
         }
         let parts = [(ID_PLACEHOLDER, run), (MODEL_PLACEHOLDER, model)];
         let known: Vec<_> = parts.into_iter().filter(|(_, value)| !value.is_empty()).collect();
@@ -174,7 +175,12 @@ impl Failure {
     /// Names the commands of a chat in the mend of its code, in the place of those of the command line.
     pub(crate) fn in_chat(self) -> Self {
         let in_chat = |mend: &str| {
-            IN_CHAT.iter().fold(mend.to_owned(), |mend, (of_shell, of_chat)| mend.replace(of_shell, of_chat))
+            // The id of the run stands between both parts.
+            let mend = match (mend.starts_with(GO_ON_OF_SHELL), mend.split_once(" goes on in its session")) {
+                (true, Some((_, rest))) => format!("type on to go on{rest}"),
+                _ => mend.to_owned(),
+            };
+            IN_CHAT.iter().fold(mend, |mend, (of_shell, of_chat)| mend.replace(of_shell, of_chat))
         };
         match self {
             Self::Local { code, message } if in_chat(code.mend()) != code.mend() => {
@@ -293,37 +299,26 @@ fn own_mend(error: &ClientError) -> Option<String> {
             ),
             false => "`palyra admin stop`, then try again".to_owned(),
         }),
-        ClientError::StartFailed { message, .. } if message.contains("which cannot be bound") => {
-            Some(format!(
-                "another program listens there (`ss -ltnp` names it): stop it, or choose another port in `{}`",
-                if message.contains("`http.listen`") { "http.listen" } else { "listen.tcp" }
-            ))
-        }
-        ClientError::StartFailed { message, .. } if message.contains("no key for provider") => Some(
-            "set it in this environment, which the daemon inherits, or name a file: `key = \"file:PATH\"`"
-                .to_owned(),
-        ),
-        ClientError::StartFailed { code: ErrorCode::ConfigUnreadable, message, .. }
-            if message.ends_with("it does not exist") =>
-        {
-            Some("check the path: --config names the file that a daemon reads".to_owned())
-        }
-        ClientError::StartFailed { code: ErrorCode::ConfigInvalid, message, .. } => {
-            let place = if message.starts_with("environment variable") {
-                "correct or unset the variable"
-            } else {
-                "correct what the message names"
-            };
-            Some(format!("{place}; `palyra config check` lists every mistake"))
-        }
+        ClientError::StartFailed { code, message, .. } => mend_of_start(*code, message),
         ClientError::NotRunning { .. } => {
             Some("start one: the same command without --no-start, or `palyra serve`".to_owned())
         }
-        ClientError::Lost { endpoint, .. } if endpoint.starts_with("http://") => Some(format!(
-            "nothing answers at {endpoint}: set `listen.tcp` in the daemon's configuration and start it"
-        )),
+        ClientError::Lost { endpoint, cause } if endpoint.starts_with("http://") => {
+            Some(match cause.contains("refused") {
+                true => format!(
+                    "nothing answers at {endpoint}: set `listen.tcp` in the daemon's configuration, then `palyra admin stop` \
+                     there; its next start listens"
+                ),
+                false => "try again; --connect takes the address of `listen.tcp`, not that of the console (`palyra status` lists \
+                          both)"
+                    .to_owned(),
+            })
+        }
         ClientError::GaveUp { last, .. } => own_mend(last),
-        ClientError::Refused { code, message } => mend_of_refusal(*code, message).map(str::to_owned),
+        ClientError::Refused { code, message } => {
+            let mend = mend_of_refusal(*code, message).or_else(|| mend_of_locked_vault(message));
+            mend.map(str::to_owned)
+        }
         _ => None,
     }
 }

@@ -4,11 +4,18 @@ use palyra_screen_text::{clean_line, shell_word};
 use palyra_types::ErrorCode;
 use palyra_types::spelling::nearest_name;
 
+use crate::key_mends::mend_of_refused_key;
+use crate::refusal_mends::mend_of_locked_vault;
+
 const NAME_CHARS_MAX: usize = 80;
 /// Models of a server that a message names.
 const MODELS_NAMED_MAX: usize = 8;
 /// What a server adds to the name of a model of which it has versions.
 const NEWEST_VERSION: &str = ":latest";
+/// The name of the model of the environment's server until the server says which models it has.
+const MODEL_UNKNOWN: &str = "openai/default";
+/// What the mends of codes have in the place of a model.
+const MODEL_PLACEHOLDER: &str = " PROVIDER/MODEL";
 /// The model that is built in.
 const DEMO_MODEL: &str = "demo/demo";
 /// Begins a command that gives a key of the vault out.
@@ -18,13 +25,8 @@ const NO_VARIABLE: &str = "no key is configured for `openai`: OPENAI_API_KEY";
 /// Ends the name of a variable in what a daemon says of a key that it does not have.
 const NOT_SET: &str = "` is not set in the daemon's environment";
 
-/// Returns what to do after a model failed its test, where the mend of the code is another test. A failure that is about a key of the
-/// vault names the command that mends it.
-#[must_use]
-pub fn mend_of_known(code: ErrorCode, message: &str) -> Option<&'static str> {
-    if message.contains(VAULT_COMMAND) {
-        return Some("then the same command again");
-    }
+/// Returns what to do after a model failed its test, where the mend of the code is another test.
+fn mend_of_known(code: ErrorCode) -> Option<&'static str> {
     match code {
         ErrorCode::ModelAuth | ErrorCode::ModelPermission => {
             Some("check its key: OPENAI_API_KEY, or `key` in its section of the configuration file")
@@ -46,17 +48,53 @@ pub fn mend_of_known(code: ErrorCode, message: &str) -> Option<&'static str> {
 /// Returns what to do about a server of the environment that wants a key, where the daemon's environment has none.
 ///
 /// The name of the model may be a guess in that case, so no command names it.
-#[must_use]
-pub fn mend_of_unset_key(message: &str) -> Option<&'static str> {
+fn mend_of_unset_key(message: &str) -> Option<&'static str> {
     message.contains(NO_VARIABLE).then_some(
         "`export OPENAI_API_KEY=…` in this shell, then the same command again: an idle daemon is replaced by one that has it; one \
          that is at work is stopped by `palyra admin stop`",
     )
 }
 
-/// Returns what to do where the demo model was asked for an answer by a schema: another attempt cannot differ.
+/// Returns what to do after a request to a model failed, where the mend of its code does not fit; `model` is the one that was
+/// asked, empty where it is not known.
 #[must_use]
-pub fn mend_of_demo(message: &str, model: &str) -> Option<&'static str> {
+pub fn mend_of_model(code: ErrorCode, message: &str, model: &str) -> Option<String> {
+    if code == ErrorCode::ModelWithoutPrice
+        && let Some(budget) = budget_without_price(message)
+    {
+        return Some(code.mend().replace("remove NAME", &format!("remove {}", shell_word(budget))));
+    }
+    let is_made_up = model == MODEL_UNKNOWN && code.mend().contains(MODEL_PLACEHOLDER);
+    mend_of_cause(message, model).or_else(|| is_made_up.then(|| code.mend().replace(MODEL_PLACEHOLDER, "")))
+}
+
+/// Returns the budget that limits money, as a refused request names it.
+fn budget_without_price(message: &str) -> Option<&str> {
+    let (before, _) = message.split_once(" limits money")?;
+    before.rsplit_once("budget `")?.1.split('`').next()
+}
+
+/// Returns what to do after a test of a model failed, where the mend of its code does not fit: it may be another test.
+#[must_use]
+pub fn mend_of_test(code: ErrorCode, message: &str, model: &str) -> Option<String> {
+    mend_of_cause(message, model).or_else(|| mend_of_known(code).map(str::to_owned))
+}
+
+/// Returns what to do about the cause that a message names.
+fn mend_of_cause(message: &str, model: &str) -> Option<String> {
+    if let Some(missing) = missing_key(message) {
+        return Some(missing.mend(model));
+    }
+    if message.contains(VAULT_COMMAND) {
+        return Some("then the same command again".to_owned());
+    }
+    let fixed = mend_of_demo(message, model).or_else(|| mend_of_unset_key(message));
+    let fixed = fixed.or_else(|| mend_of_locked_vault(message));
+    fixed.map(str::to_owned).or_else(|| mend_of_refused_key(message))
+}
+
+/// Returns what to do where the demo model was asked for an answer by a schema: another attempt cannot differ.
+fn mend_of_demo(message: &str, model: &str) -> Option<&'static str> {
     (model == DEMO_MODEL && message.contains("does not fit the schema")).then_some(
         "the demo model cannot answer by a schema: `palyra model add` adds a model that can, for all later runs",
     )
@@ -126,7 +164,7 @@ impl MissingKey<'_> {
         let model = if is_of_server { shell_word(model) } else { format!("{server}/MODEL") };
         format!(
             "in a shell where {variable} is exported: `palyra model use {model}`, which replaces an idle daemon by one that \
-             has it, or `palyra admin stop`; then the same command again"
+             has it, or `palyra admin stop`; then the same command again there"
         )
     }
 }
@@ -252,16 +290,34 @@ mod tests {
             (ErrorCode::ModelTransient, None),
             (ErrorCode::RunNotFound, None),
         ] {
-            let mend = mend_of_known(code, "HTTP 401");
+            let mend = mend_of_known(code);
             assert_eq!(mend.is_some(), named.is_some(), "{code}");
             assert!(mend.unwrap_or_default().contains(named.unwrap_or_default()), "{code}: {mend:?}");
         }
         let of_vault = "the key may not be sent: `palyra admin vault bind a b`, then `palyra config reload`";
-        assert_eq!(mend_of_known(ErrorCode::ModelAuth, of_vault), Some("then the same command again"));
+        let asked = |message| mend_of_test(ErrorCode::ModelAuth, message, "a/b");
+        assert_eq!(asked(of_vault).as_deref(), Some("then the same command again"));
+        let of_run = mend_of_model(ErrorCode::ModelAuth, of_vault, "a/b");
+        assert_eq!(of_run.as_deref(), Some("then the same command again"));
         let unset =
             "HTTP 401: wrong; no key is configured for `openai`: OPENAI_API_KEY, or `key` in its section";
         assert!(mend_of_unset_key(unset).is_some_and(|mend| mend.contains("export OPENAI_API_KEY")));
         assert_eq!(mend_of_unset_key("HTTP 401: wrong"), None);
+    }
+
+    #[test]
+    fn a_model_without_a_price_leads_to_the_budget_that_needs_it() {
+        let message = "model `a/b` was not asked: budget `all` (total, window day) allows 1 token. budget `my money` (total, window \
+                       day) limits money, and the model has no price";
+        let mend = mend_of_model(ErrorCode::ModelWithoutPrice, message, "a/b").unwrap();
+        assert!(mend.ends_with("`palyra budget remove 'my money'`"), "{mend}");
+    }
+
+    #[test]
+    fn a_model_whose_name_is_made_up_is_tested_without_it() {
+        let mend = mend_of_model(ErrorCode::ModelNetwork, "no connection", MODEL_UNKNOWN).unwrap();
+        assert!(mend.ends_with("then `palyra model test`"), "{mend}");
+        assert_eq!(mend_of_model(ErrorCode::ModelNetwork, "no connection", "mine/shop"), None);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use palyra_wire::v1;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use palyra_explain::{mend_of_known, mend_of_unset_key, missing_key};
+use palyra_explain::mend_of_test;
 use palyra_screen_text::clean_line;
 use palyra_terminal::{NoteKind, Output};
 
@@ -135,14 +135,10 @@ pub(super) fn show(
         TestPurpose::Add { mend, .. } => {
             Failure::WithMend { code, message, mend: mend(code).to_owned() }.show(output);
         }
-        TestPurpose::Known { .. } => {
-            match mend_of_unset_key(&message).or_else(|| mend_of_known(code, &message)) {
-                Some(mend) if missing_key(&message).is_none() => {
-                    Failure::WithMend { code, message, mend: mend.to_owned() }.show(output);
-                }
-                _ => Failure::local(code, message).naming_run("", &tested.model).show(output),
-            }
-        }
+        TestPurpose::Known { .. } => match mend_of_test(code, &message, &tested.model) {
+            Some(mend) => Failure::WithMend { code, message, mend }.show(output),
+            None => Failure::local(code, message).naming_run("", &tested.model).show(output),
+        },
     }
     Ok(())
 }
