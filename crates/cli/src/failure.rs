@@ -418,6 +418,17 @@ mod tests {
             "{asked:?}"
         );
         assert!(!asked[1].contains("--"), "{asked:?}");
+        let limit = Failure::local(ErrorCode::TurnLimit, "no").naming_run(&id, "");
+        assert!(limit.lines()[1].contains(&format!("`palyra runs answer {id} --new TEXT`")), "{limit:?}");
+        let limit = limit.in_chat().lines();
+        assert!(
+            limit[1].starts_with("  type on to go on; for more at once raise `limits.turns_max`"),
+            "{limit:?}"
+        );
+        let refused = "HTTP 401: no; the key is `env:MINE_KEY`";
+        let refused =
+            Failure::local(ErrorCode::ModelAuth, refused).naming_run(&id, "mine/shop").in_chat().lines();
+        assert!(refused[1].ends_with("then /quit and `palyra chat` there"), "{refused:?}");
         let unset = "no key for `mine`: `MINE_KEY` is not set in the daemon's environment";
         let unset = Failure::local(ErrorCode::ModelAuth, unset).naming_run(&id, "mine/shop").lines();
         assert!(unset[1].contains("`palyra model use mine/shop`"), "{unset:?}");

@@ -200,3 +200,16 @@ fn print_table<const N: usize>(
 ) -> Result<(), OutputError> {
     table(head, rows, output.columns()).iter().try_for_each(|line| output.exact_line(line))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_edit_without_a_text_names_the_options_that_give_one() {
+        let refused = whole(v1::ScheduleDraft::default(), "S").unwrap_err().to_string();
+        assert!(refused.contains("--prompt TEXT or --remind TEXT"), "{refused}");
+        let draft = v1::ScheduleDraft { reminder: "tea".to_owned(), ..Default::default() };
+        assert!(whole(draft, "S").is_ok());
+    }
+}
