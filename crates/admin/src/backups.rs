@@ -183,8 +183,12 @@ fn check_of(tasks: &[OrchestratorBackgroundTaskRecord], every: Duration, now: Ti
         Some(task) => format!("the last one was made {} hours ago", hours_between(task.changed, now)),
         None => "none was made yet".to_owned(),
     };
-    if tasks.first().is_some_and(has_failed) {
-        let mend = "`palyra admin tasks list --kind backup` says why; mend the cause, then retry the task";
+    if let Some(task) = tasks.first().filter(|task| has_failed(task)) {
+        let mend = if task.stage.needs_person() {
+            "`palyra admin tasks list --kind backup` says why; mend the cause, then `palyra admin tasks retry TASK`"
+        } else {
+            "`palyra admin tasks list --kind backup` says why; mend the cause, then `palyra admin tasks run-now TASK`"
+        };
         return check(CheckLevel::Warning, format!("the latest one failed; {last}"), mend);
     }
     let since = done.map(|task| task.changed).or_else(|| tasks.last().map(|task| task.created));

@@ -21,7 +21,9 @@ pub enum AdminError {
     #[error("no such run")]
     RunNotFound,
     /// No such agent.
-    #[error("no such agent; `main` always exists")]
+    #[error(
+        "no such agent, or an archived one, whose name `palyra admin agents create NAME` gives to a new one; `main` always exists"
+    )]
     AgentNotFound,
     /// No such principal.
     #[error("no such principal")]

@@ -156,8 +156,12 @@ impl PolicyHandle {
             Ok((tool, scope)) => of(&standing, tool, scope),
             Err(seq) => standing.iter().find(|record| record.seq == *seq),
         };
-        let none =
-            || invalid("nothing is set there; change configuration settings in palyra.toml".to_owned());
+        let none = || {
+            invalid(format!(
+                "nothing is set there; {}",
+                where_else(&standing, of_place.as_ref().ok().map(|(tool, _)| tool))
+            ))
+        };
         let held = held.ok_or_else(none)?.clone();
         let change = PostureChanged {
             replaces: Some(held.seq),
@@ -223,6 +227,21 @@ fn of<'s>(standing: &'s [PostureRecord], tool: &ToolName, scope: &PostureScope) 
         record.change.scope == *scope && record.change.tool.expose() == tool.as_str()
     };
     standing.iter().find(is)
+}
+
+/// Says how to find or take back what is set elsewhere; `tool` is the tool that was asked about.
+fn where_else(standing: &[PostureRecord], tool: Option<&ToolName>) -> String {
+    let of_tool =
+        |record: &&PostureRecord| tool.is_some_and(|tool| record.change.tool.expose() == tool.as_str());
+    match standing.iter().find(of_tool) {
+        Some(record) => format!(
+            "another place has a setting of it: `palyra policy posture clear --entry {}` takes that back, `palyra policy posture \
+             list` shows all",
+            record.seq
+        ),
+        None => "`palyra policy posture list` shows what is; settings of the configuration are changed in palyra.toml"
+            .to_owned(),
+    }
 }
 
 fn is_plain_absolute(path: &str) -> bool {

@@ -200,7 +200,8 @@ impl VaultHandle {
             None => {
                 let shown: String = text.chars().take(64).collect();
                 let why = format!(
-                    "there is no principal `{shown}`; `palyra admin tokens create` makes one with its first token"
+                    "there is no principal `{shown}`; `palyra admin people add {shown}` adds a person, `palyra admin tokens create \
+                     {shown}` a principal with its first token"
                 );
                 Err(unsuitable(why).into())
             }

@@ -37,7 +37,8 @@ impl ApiError {
     /// No valid credential: one text for every reason, so that it teaches nothing.
     #[must_use]
     pub fn unauthenticated() -> Self {
-        let text = "a valid token is needed: `authorization: Bearer palyra_...`, made with `palyra admin tokens create`";
+        let text = "a valid token is needed: `authorization: Bearer palyra_...`, made with `palyra admin tokens create user:NAME` \
+                    (`--scope openai` for a client of OpenAI's API)";
         Self { code: ErrorCode::Unauthenticated, text: text.to_owned() }
     }
 
@@ -63,7 +64,11 @@ impl ApiError {
             | AccessScope::Schedules
             | AccessScope::Channel
             | AccessScope::Metrics
-            | AccessScope::Admin => format!("the credential does not have the scope `{scope}`"),
+            | AccessScope::Admin => format!(
+                "the credential does not have the scope `{scope}`; `palyra admin tokens create user:NAME{}` makes a token \
+                 that has it",
+                scope_options(scope)
+            ),
         };
         Self { code: ErrorCode::ScopeMissing, text }
     }
@@ -72,7 +77,7 @@ impl ApiError {
     #[must_use]
     pub fn confirmation_needed() -> Self {
         let text = "this changes what the daemon allows: use its own socket, or confirm it with a code of \
-                    `palyra admin confirm`";
+                    `palyra admin confirm` (in PALYRA_CONFIRMATION for a command with --connect)";
         Self { code: ErrorCode::ConfirmationNeeded, text: text.to_owned() }
     }
 
@@ -174,11 +179,32 @@ impl From<InvalidValue> for ApiError {
     }
 }
 
+/// Returns the options that make a token for a scope; named scopes take the place of the usual ones, `runs` and `runs.read`,
+/// without which the command line cannot use a token.
+fn scope_options(scope: AccessScope) -> String {
+    match scope {
+        AccessScope::Runs | AccessScope::RunsRead => String::new(),
+        AccessScope::Openai | AccessScope::Metrics | AccessScope::Channel => format!(" --scope {scope}"),
+        AccessScope::Approve | AccessScope::Memory | AccessScope::Schedules | AccessScope::Admin => {
+            format!(" --scope runs --scope runs.read --scope {scope}")
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use palyra_types::ErrorClass;
 
     use super::*;
+
+    #[test]
+    fn a_missing_scope_is_named_with_the_command_that_gives_it_beside_what_every_verb_needs() {
+        let said = |scope| ApiError::scope_missing(scope).text().to_owned();
+        assert!(said(AccessScope::Runs).contains("`palyra admin tokens create user:NAME`"));
+        assert!(said(AccessScope::RunsRead).contains("`palyra admin tokens create user:NAME`"));
+        assert!(said(AccessScope::Openai).contains("user:NAME --scope openai`"));
+        assert!(said(AccessScope::Admin).contains("--scope runs --scope runs.read --scope admin`"));
+    }
 
     #[test]
     fn a_rejected_id_or_value_is_not_echoed() {

@@ -67,7 +67,7 @@ pub fn restore(plan: &RestorePlan, watch: &BackupWatch) -> Result<RestoreReport,
 fn restore_into(plan: &RestorePlan, watch: &BackupWatch) -> Result<RestoreReport, BackupError> {
     let opened = RootFolder::open(&plan.state_dir, LinkPolicy::Refused);
     let target = opened.map_err(|_| BackupError::refused(&plan.state_dir, "it is a link or not a folder"))?;
-    let _lock = StateLock::take_beneath(&target)?;
+    let _lock = StateLock::take_beneath(&target).map_err(not_as_target)?;
     require_empty(&target)?;
     let (source, manifest) = open_backup(&plan.backup)?;
     require_free(target.path(), manifest.total_bytes())?;
@@ -89,6 +89,16 @@ fn restore_into(plan: &RestorePlan, watch: &BackupWatch) -> Result<RestoreReport
     let has_config = manifest.files.iter().any(|file| file.name.starts_with(CONFIG_FOLDER));
     let config = has_config.then(|| plan.state_dir.join(CONFIG_TARGET));
     Ok(RestoreReport { state_dir: plan.state_dir.clone(), config, manifest })
+}
+
+/// Refuses a directory in use as the target: ending its daemon alone does not make it empty.
+fn not_as_target(error: BackupError) -> BackupError {
+    match error {
+        BackupError::StateInUse { dir, .. } => {
+            BackupError::refused(&dir, "a daemon uses it; name an empty or a new folder")
+        }
+        error => error,
+    }
 }
 
 /// Whether the folder was there.

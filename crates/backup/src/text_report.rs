@@ -65,11 +65,12 @@ pub fn restored_lines(report: &RestoreReport) -> Vec<String> {
     let mut lines = vec![
         format!("{} entries of log {}, backed up {}", manifest.entries, manifest.log, manifest.created),
         "the next start begins a new log over these entries; runs that were open wait for you".to_owned(),
+        format!("to use it: `palyra --state-dir {0} status`, or PALYRA_HOME={0}", report.state_dir.display()),
     ];
     match manifest.vault_key {
         VaultKeyState::KeyFileLeftOut => {
-            let line =
-                "the vault is locked: put its key file back as vault/root.key, or store the secrets again";
+            let line = "the vault is locked: before the start put its key file back as vault/root.key, or move the folder vault away and store \
+                 the secrets again after it";
             lines.push(line.to_owned());
         }
         VaultKeyState::Passphrase => {

@@ -233,4 +233,6 @@ fn wants_json(matches: &ArgMatches) -> bool {
 }
 
 #[cfg(test)]
+mod quoted_tests;
+#[cfg(test)]
 mod tests;

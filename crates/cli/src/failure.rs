@@ -9,23 +9,29 @@ use palyra_client::{ClientError, LogTail, NO_OTHER_STARTS};
 use palyra_service_verb::ServiceVerbError;
 use palyra_support_bundle::BundleError;
 use palyra_terminal::{Output, OutputError, error_json, error_lines};
-use palyra_types::ErrorCode;
+use palyra_types::{ErrorCode, mend_of_start};
 use serde_json::Value;
 
 use crate::exit::Exit;
 use crate::model_names::is_same_model;
-use palyra_explain::{mend_of_demo, mend_of_key};
+use palyra_explain::{mend_of_locked_vault, mend_of_model, mend_of_refusal};
 use palyra_screen_text::shell_word;
 
 const PATH_CHARS_MAX: usize = 300;
 /// What mends of codes have in the place of an id.
 const ID_PLACEHOLDER: &str = " ID";
 /// Parts of mends, and what a chat has for the same.
-const IN_CHAT: [(&str, &str); 3] = [
+const IN_CHAT: [(&str, &str); 6] = [
+    // A daemon that the chat starts has the variables of the chat.
+    ("in this shell, then the same command again", "in a shell, then /quit and `palyra chat` there"),
+    ("then the same command again there", "then /quit and `palyra chat` there"),
+    ("then the same command again", "then type it again"),
     (" (`palyra model list --ask` lists them)", ""),
     ("with --model", "with /model"),
     ("start a new session", "begin a fresh context with /reset"),
 ];
+/// Begins the mend of a run that reached one of its limits.
+const GO_ON_OF_SHELL: &str = "`palyra runs answer ";
 /// Their placeholder for a model.
 const MODEL_PLACEHOLDER: &str = " PROVIDER/MODEL";
 
@@ -157,8 +163,7 @@ impl Failure {
     /// As [`Failure::naming`], of a run and the model that it asked; an unknown one is empty.
     pub(crate) fn naming_run(self, run: &str, model: &str) -> Self {
         if let Self::Local { code, message } = &self
-            && let Some(mend) =
-                mend_of_demo(message, model).map(str::to_owned).or_else(|| mend_of_key(*code, message, model))
+            && let Some(mend) = mend_of_model(*code, message, model)
         {
             return Self::WithMend { code: *code, mend, message: message.clone() };
         }
@@ -170,7 +175,12 @@ impl Failure {
     /// Names the commands of a chat in the mend of its code, in the place of those of the command line.
     pub(crate) fn in_chat(self) -> Self {
         let in_chat = |mend: &str| {
-            IN_CHAT.iter().fold(mend.to_owned(), |mend, (of_shell, of_chat)| mend.replace(of_shell, of_chat))
+            // The id of the run stands between both parts.
+            let mend = match (mend.starts_with(GO_ON_OF_SHELL), mend.split_once(" goes on in its session")) {
+                (true, Some((_, rest))) => format!("type on to go on{rest}"),
+                _ => mend.to_owned(),
+            };
+            IN_CHAT.iter().fold(mend, |mend, (of_shell, of_chat)| mend.replace(of_shell, of_chat))
         };
         match self {
             Self::Local { code, message } if in_chat(code.mend()) != code.mend() => {
@@ -297,36 +307,26 @@ fn own_mend(error: &ClientError) -> Option<String> {
             };
             Some(format!("{stop}{named}"))
         }
-        ClientError::StartFailed { message, .. } if message.contains("which cannot be bound") => {
-            Some(format!(
-                "another program listens there (`ss -ltnp` names it): stop it, or choose another port in `{}`",
-                if message.contains("`http.listen`") { "http.listen" } else { "listen.tcp" }
-            ))
-        }
-        ClientError::StartFailed { message, .. } if message.contains("no key for provider") => Some(
-            "set it in this environment, which the daemon inherits, or name a file: `key = \"file:PATH\"`"
-                .to_owned(),
-        ),
-        ClientError::StartFailed { code: ErrorCode::ConfigUnreadable, message, .. }
-            if message.ends_with("it does not exist") =>
-        {
-            Some("check the path: --config names the file that a daemon reads".to_owned())
-        }
-        ClientError::StartFailed { code: ErrorCode::ConfigInvalid, message, .. } => {
-            let place = if message.starts_with("environment variable") {
-                "correct or unset the variable"
-            } else {
-                "correct what the message names"
-            };
-            Some(format!("{place}; `palyra config check` lists every mistake"))
-        }
+        ClientError::StartFailed { code, message, .. } => mend_of_start(*code, message),
         ClientError::NotRunning { .. } => {
             Some("start one: the same command without --no-start, or `palyra serve`".to_owned())
         }
-        ClientError::Lost { endpoint, .. } if endpoint.starts_with("http://") => Some(format!(
-            "nothing answers at {endpoint}: set `listen.tcp` in the daemon's configuration and start it"
-        )),
+        ClientError::Lost { endpoint, cause } if endpoint.starts_with("http://") => {
+            Some(match cause.contains("refused") {
+                true => format!(
+                    "nothing answers at {endpoint}: set `listen.tcp` in the daemon's configuration, then `palyra admin stop` \
+                     there; its next start listens"
+                ),
+                false => "try again; --connect takes the address of `listen.tcp`, not that of the console (`palyra status` lists \
+                          both)"
+                    .to_owned(),
+            })
+        }
         ClientError::GaveUp { last, .. } => own_mend(last),
+        ClientError::Refused { code, message } => {
+            let mend = mend_of_refusal(*code, message).or_else(|| mend_of_locked_vault(message));
+            mend.map(str::to_owned)
+        }
         _ => None,
     }
 }
@@ -426,6 +426,17 @@ mod tests {
             "{asked:?}"
         );
         assert!(!asked[1].contains("--"), "{asked:?}");
+        let limit = Failure::local(ErrorCode::TurnLimit, "no").naming_run(&id, "");
+        assert!(limit.lines()[1].contains(&format!("`palyra runs answer {id} --new TEXT`")), "{limit:?}");
+        let limit = limit.in_chat().lines();
+        assert!(
+            limit[1].starts_with("  type on to go on; for more at once raise `limits.turns_max`"),
+            "{limit:?}"
+        );
+        let refused = "HTTP 401: no; the key is `env:MINE_KEY`";
+        let refused =
+            Failure::local(ErrorCode::ModelAuth, refused).naming_run(&id, "mine/shop").in_chat().lines();
+        assert!(refused[1].ends_with("then /quit and `palyra chat` there"), "{refused:?}");
         let unset = "no key for `mine`: `MINE_KEY` is not set in the daemon's environment";
         let unset = Failure::local(ErrorCode::ModelAuth, unset).naming_run(&id, "mine/shop").lines();
         assert!(unset[1].contains("`palyra model use mine/shop`"), "{unset:?}");

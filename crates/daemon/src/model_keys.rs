@@ -70,6 +70,9 @@ pub(crate) enum VaultKeyError {
          `palyra config reload`", name.as_str()
     )]
     Locked { provider: String, name: SecretName },
+    /// The vault's key file is missing.
+    #[error("`providers.{provider}.key` names the secret `{0}`, and the vault is locked: {why}", name.as_str())]
+    WithoutKeyFile { provider: String, name: SecretName, why: String },
     /// The vault cannot be read, or the secret is damaged.
     #[error("`providers.{provider}.key` cannot be read from the vault")]
     Unusable {
@@ -109,12 +112,15 @@ impl KeySources {
         let Some(vault) = &self.vault else { return Ok(None) };
         let host = server.host;
         match vault.open(&name, &host, SecretReader::Owner) {
-            Ok(opened) => Ok(Some(Secret::new(opened.value.expose()))),
+            Ok(opened) => Ok(Some(Secret::new(opened.value.expose()).found_at(&KeyReference::Vault(name)))),
             Err(SecretStoreError::NotFound { .. }) => {
                 Err(VaultKeyError::Missing { provider, name, host }.into())
             }
             Err(SecretStoreError::NotBound { .. }) => {
                 Err(VaultKeyError::NotBound { provider, name, host }.into())
+            }
+            Err(SecretStoreError::Locked { why }) if why.contains("key file") => {
+                Err(VaultKeyError::WithoutKeyFile { provider, name, why }.into())
             }
             Err(SecretStoreError::Locked { .. }) => Err(VaultKeyError::Locked { provider, name }.into()),
             Err(cause) => Err(VaultKeyError::Unusable { provider, cause }.into()),

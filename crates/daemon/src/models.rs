@@ -12,8 +12,8 @@ use palyra_memory::EmbeddedModel;
 use palyra_ports::model_directory::EnvironmentServer;
 use palyra_ports::{EMBEDDED_MODEL_NAME, EmbedTexts, EmbeddingModelName, GatewayTrail, ModelProvider};
 use palyra_providers::detect::{
-    DetectedKey, DetectedServer, ExplicitSelection, SelectModelError, SelectionError, detect_keys,
-    detect_local_servers, explicit_selection, selected_model,
+    DetectedKey, DetectedServer, ExplicitSelection, SelectionError, detect_keys, detect_local_servers,
+    explicit_selection, selected_model,
 };
 use palyra_providers::{
     AnthropicMessagesConfig, AnthropicMessagesProvider, GuardLimits, KeyReference, OpenAiChatProvider,
@@ -258,8 +258,11 @@ pub(crate) async fn build(
         plan(config, sources, missing)?;
     let mut selected_default = ModelRef::new("demo", "demo");
     let mut of_environment = None;
+    let mut is_unknown = false;
     if let Some(SelectedServer { selection, provider }) = selected {
-        let model = model_of(&selection, &provider).await;
+        let known = model_of(&selection, &provider).await;
+        is_unknown = known.is_none() && default.is_none();
+        let model = known.unwrap_or_else(|| ModelRef::new(ENVIRONMENT_PROVIDER, ENVIRONMENT_MODEL_UNKNOWN));
         let key = selection.key.as_ref().map(ToString::to_string);
         of_environment =
             Some(EnvironmentServer { provider: model.provider.clone(), base_url: selection.base_url, key });
@@ -275,6 +278,7 @@ pub(crate) async fn build(
     });
     let directory = ModelDirectory::new(providers, default, suggestions).with_embedders(embedders);
     let directory = directory.with_provider_models(configured.collect());
+    let directory = if is_unknown { directory.with_unknown_default() } else { directory };
     Ok(directory.with_fallbacks(fallbacks).with_origin(origin).with_environment_server(of_environment))
 }
 
@@ -353,19 +357,16 @@ impl SelectedServer {
     }
 }
 
-/// Returns the model that the environment selects; a server is asked where no model is named.
-async fn model_of(selection: &ExplicitSelection, provider: &OpenAiChatProvider) -> ModelRef {
-    let model = match tokio::time::timeout(ASK_SPAN_MAX, selected_model(selection, provider)).await {
-        Ok(Ok(model)) => model.to_string(),
-        Ok(Err(error)) => unknown_model(&error),
-        Err(_too_slow) => ENVIRONMENT_MODEL_UNKNOWN.to_owned(),
-    };
-    ModelRef::new(ENVIRONMENT_PROVIDER, &model)
-}
-
-fn unknown_model(error: &SelectModelError) -> String {
-    tracing::warn!(%error, "the model server does not say which models it has");
-    ENVIRONMENT_MODEL_UNKNOWN.to_owned()
+/// Returns the model that the environment selects; a server is asked where no model is named, and may not say it.
+async fn model_of(selection: &ExplicitSelection, provider: &OpenAiChatProvider) -> Option<ModelRef> {
+    match tokio::time::timeout(ASK_SPAN_MAX, selected_model(selection, provider)).await {
+        Ok(Ok(model)) => Some(ModelRef::new(ENVIRONMENT_PROVIDER, &model.to_string())),
+        Ok(Err(error)) => {
+            tracing::warn!(%error, "the model server does not say which models it has");
+            None
+        }
+        Err(_too_slow) => None,
+    }
 }
 
 fn configured(

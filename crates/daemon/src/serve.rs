@@ -21,13 +21,14 @@ use palyra_ports::{CheckArtifacts, Clock, ComponentStore, FillCredential, Secret
 use palyra_runtime::{GatewayRuntimeConfigSnapshot, GatewayRuntimeState, ModelDirectory};
 use palyra_types::daemon_lock::DaemonLockRecord;
 use palyra_types::state_dir::{config_dir, state_dir};
-use palyra_types::{ErrorCode, Timestamp};
+use palyra_types::{ErrorCode, Timestamp, mend_of_start};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
 use crate::artifact_files::StateArtifacts;
 use crate::config::Config;
 use crate::edited_files::EditedFiles;
+use crate::first_model::learn_first_model;
 use crate::journal_jobs::JournalJobs;
 use crate::lock_watch::LockPlace;
 use crate::model_config::FileModelConfig;
@@ -91,7 +92,9 @@ pub fn serve_with_tools(
         Err(refusal) => {
             readiness::tell_failed(refusal.code, &refusal.message);
             tracing::error!(code = %refusal.code, "{}", refusal.message);
-            let told = format!("error[{}]: {}\n  {}", refusal.code, refusal.message, refusal.code.mend());
+            let mend = mend_of_start(refusal.code, &refusal.message);
+            let mend = mend.as_deref().unwrap_or(refusal.code.mend());
+            let told = format!("error[{}]: {}\n  {mend}", refusal.code, refusal.message);
             // Nobody may be reading any more.
             let _ = writeln!(std::io::stderr(), "{told}");
             Ok(exit_code(refusal.code))
@@ -235,7 +238,7 @@ async fn run(
     tell_ready(&record, &facts, notices);
     // Looked at once, so that the first command need not wait for it.
     tokio::task::spawn_blocking(move || live_checks.made());
-    suggest_local_servers(&seen.config.borrow(), &swap.models);
+    ask_model_servers(&seen.config.borrow(), &swap.models);
     let reloading =
         tokio::spawn(ConfigReloader::new(source, policies, keys, swap, notices).run(hangups, reloads));
     tokio::spawn(notices.beat(gateway.health.clone()));
@@ -278,8 +281,10 @@ fn prices_of(config: &Config) -> Result<PublishedPrices, StartRefusal> {
     prices::load(config).map_err(|error| StartRefusal::new(ErrorCode::ConfigInvalid, &error))
 }
 
-/// Looks for servers of models on this machine in the background, where the configuration lets it.
-fn suggest_local_servers(config: &Config, models: &watch::Sender<Arc<ModelDirectory>>) {
+/// Asks servers of models in the background: the one whose models are not known, and those of this machine where the
+/// configuration lets it.
+fn ask_model_servers(config: &Config, models: &watch::Sender<Arc<ModelDirectory>>) {
+    tokio::spawn(learn_first_model(models.clone()));
     if config.detects_local_models() {
         tokio::spawn(models::suggest_local_servers(models.clone()));
     }

@@ -25,6 +25,9 @@ pub(crate) use credentials::VaultCredentials;
 
 /// The folder of the state directory.
 const FOLDER: &str = "vault";
+/// What to do where the key file is missing, which is read at the start.
+const KEY_FILE_MEND: &str = "`palyra admin stop`, then put the key file back as `vault/root.key` of the state directory; if it is lost, \
+                             move the folder `vault` away instead and store the secrets again";
 
 /// A vault whose values the scanner knows.
 pub(crate) struct OpenVault {
@@ -66,9 +69,7 @@ impl OpenVault {
                 } else if status.locked.is_some() {
                     let mend = match status.key {
                         RootKind::Passphrase => "`palyra admin vault unlock` opens it until the daemon ends",
-                        RootKind::KeyFile => {
-                            "mend what is said, or put the key file back from where it was kept"
-                        }
+                        RootKind::KeyFile => KEY_FILE_MEND,
                     };
                     check(CheckLevel::Warning, found, mend)
                 } else {

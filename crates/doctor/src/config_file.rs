@@ -32,7 +32,9 @@ pub fn check_config_file(file: &Path, faults: &[ConfigFault<'_>]) -> v1::Check {
         count => format!(" (and {} more)", count - 1),
     };
     let is_key = first.key.is_some_and(|key| key.starts_with("providers.") && key.ends_with(".key"));
-    let mend = if is_key {
+    let mend = if is_key && !first.message.contains("is not set in") {
+        "correct it: put the key into the file that it names, or name another place: `palyra config check` lists each mistake"
+    } else if is_key {
         "set it here, then `palyra admin stop`; or name a file: key = \"file:PATH\""
     } else {
         // A daemon that runs goes on with the configuration that it has; one that cannot start says so itself.
@@ -51,10 +53,16 @@ mod tests {
         let none = check_config_file(file, &[]);
         assert_eq!(none.level(), OK);
         assert!(none.found.contains("defaults are used"), "{none:?}");
-        let key = ConfigFault { message: "no key", key: Some("providers.a.key") };
+        let no_file =
+            ConfigFault { message: "the key file `/k` cannot be read", key: Some("providers.a.key") };
+        assert!(!check_config_file(file, &[no_file]).mend.contains("set it here"));
+        let key = ConfigFault { message: "`K` is not set in this environment", key: Some("providers.a.key") };
         let other = ConfigFault { message: "unknown key `modle`", key: Some("modle") };
         let found = check_config_file(file, &[key, other]);
-        assert_eq!((found.level(), found.found.as_str()), (WARNING, "no key (and 1 more)"));
+        assert_eq!(
+            (found.level(), found.found.as_str()),
+            (WARNING, "`K` is not set in this environment (and 1 more)")
+        );
         assert!(found.mend.contains("file:PATH"), "{found:?}");
         assert!(check_config_file(file, &[other]).mend.contains("config check"));
     }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use palyra_client::{AskProviders, Client};
-use palyra_explain::missing_key;
+use palyra_explain::{SERVER_VARIABLE, mend_of_locked_vault, mend_of_refused_key, missing_key};
 use palyra_screen_text::{clean_line, count};
 use palyra_wire::v1;
 
@@ -13,6 +13,8 @@ use crate::{ERROR, OK, WARNING, check};
 const ANSWERS_WITHIN: Duration = Duration::from_millis(1_400);
 const ERROR_CHARS_MAX: usize = 300;
 const BUILT_IN: &str = "demo/";
+/// The server that the environment selects, which may have no section in the configuration file.
+const ENVIRONMENT_SERVER: &str = "openai";
 
 /// Asks every provider for its models, for a time that a person waits.
 pub async fn check_models(client: &Client) -> Vec<v1::Check> {
@@ -69,14 +71,24 @@ fn mend_of(provider: &str, error: &str) -> String {
     if let Some(missing) = missing_key(error) {
         return missing.mend("");
     }
-    if error.contains("PLY-3001") || error.contains("PLY-3002") {
-        return format!(
-            "correct the key that `providers.{provider}.key` names, then `palyra model test {provider}/MODEL`"
-        );
+    if error.contains("`palyra admin vault ") {
+        return "do what it says, then `palyra doctor` again".to_owned();
     }
-    format!(
-        "start its server, or correct `providers.{provider}.base_url`; then `palyra model test {provider}/MODEL`"
-    )
+    if let Some(mend) = mend_of_locked_vault(error).map(str::to_owned).or_else(|| mend_of_refused_key(error))
+    {
+        return mend;
+    }
+    let is_of_environment = provider == ENVIRONMENT_SERVER;
+    let (key, address, test) = if is_of_environment {
+        ("OPENAI_API_KEY".to_owned(), SERVER_VARIABLE.to_owned(), "`palyra model test`".to_owned())
+    } else {
+        let setting = |name: &str| format!("`providers.{provider}.{name}`");
+        (setting("key"), setting("base_url"), format!("`palyra model test {provider}/MODEL`"))
+    };
+    if error.contains("PLY-3001") || error.contains("PLY-3002") {
+        return format!("correct the key that {key} names; `palyra admin stop`, then {test}");
+    }
+    format!("start its server, or correct {address}; then {test}")
 }
 
 #[cfg(test)]
@@ -112,5 +124,23 @@ mod tests {
             checks[1].mend.contains("certificate") && checks[2].mend.contains("providers.keyed.key"),
             "{checks:?}"
         );
+        for (provider, error, said) in [
+            ("openai", "PLY-3001: no", "correct the key that OPENAI_API_KEY names"),
+            ("openai", "PLY-3010: refused", "correct OPENAI_BASE_URL; then `palyra model test`"),
+            ("box", "PLY-3001: HTTP 401: no; the key is `vault:my`", "`palyra admin vault rotate my`"),
+            (
+                "box",
+                "PLY-3001: no key for `box`: locked: `palyra admin vault unlock`, then",
+                "do what it says",
+            ),
+            (
+                "box",
+                "PLY-3001: the vault is locked: the key file `root.key` is not there",
+                "`vault/root.key`",
+            ),
+        ] {
+            let mend = mend_of(provider, error);
+            assert!(mend.contains(said) && !mend.contains("providers.openai"), "{mend}");
+        }
     }
 }

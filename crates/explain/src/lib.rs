@@ -2,8 +2,8 @@
 //!
 //! Begin at [`ExplainTopic::read`]; `library` holds the texts, `page_text` lays them out. `typed_commands` and `command_tips` are what is said
 //! after a command line that does not exist, `model_mends` after a model that does not
-//! answer, `unused_variables` where variables name a model that is not asked, `plain_hosts` after a secret was bound to a host
-//! without TLS.
+//! answer, `key_mends` after a key that its server refuses, `unused_variables` where variables name a model that is not asked, `plain_hosts` after a secret was bound to a host
+//! without TLS, `refusal_mends` after a refusal whose code does not say what helps.
 
 mod environment;
 mod library;
@@ -11,18 +11,22 @@ mod topic;
 mod page_text;
 mod typed_commands;
 mod command_tips;
+mod key_mends;
 mod model_mends;
 mod unused_variables;
 mod plain_hosts;
+mod refusal_mends;
 
 pub use command_tips::{UnknownWord, with_tip};
 pub use environment::ENVIRONMENT;
+pub use key_mends::mend_of_refused_key;
 pub use model_mends::{
-    MissingKey, keyless_notice, mend_of_demo, mend_of_key, mend_of_known, mend_of_try, mend_without_key,
-    missing_key, model_names, replaced_key, stopped_notice, unlisted_model, vault_key_untested,
+    MissingKey, keyless_notice, mend_of_model, mend_of_test, mend_of_try, mend_without_key, missing_key,
+    model_names, replaced_key, stopped_notice, unlisted_model, vault_key_untested,
 };
 pub use page_text::page_text;
 pub use plain_hosts::{PlainHostNote, is_same_host};
+pub use refusal_mends::{mend_of_locked_vault, mend_of_refusal};
 pub use topic::{ExplainTopic, UnknownTopic, nothing_called, topic_names};
 pub use typed_commands::{
     TYPED_COMMANDS, branch_at_entry, completed_command, explained_call, is_like_id, known_command,

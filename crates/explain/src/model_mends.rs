@@ -4,60 +4,37 @@ use palyra_screen_text::{clean_line, shell_word};
 use palyra_types::ErrorCode;
 use palyra_types::spelling::nearest_name;
 
+use crate::key_mends::mend_of_refused_key;
+use crate::refusal_mends::mend_of_locked_vault;
+
 const NAME_CHARS_MAX: usize = 80;
 /// Models of a server that a message names.
 const MODELS_NAMED_MAX: usize = 8;
 /// What a server adds to the name of a model of which it has versions.
 const NEWEST_VERSION: &str = ":latest";
+/// The name of the model of the environment's server until the server says which models it has.
+const MODEL_UNKNOWN: &str = "openai/default";
+/// What the mends of codes have in the place of a model.
+const MODEL_PLACEHOLDER: &str = " PROVIDER/MODEL";
 /// The model that is built in.
 const DEMO_MODEL: &str = "demo/demo";
 /// Begins a command that gives a key of the vault out.
 const VAULT_COMMAND: &str = "`palyra admin vault ";
-/// Says that no setting names a key.
-const NO_SETTING: &str = "no key is configured for `";
 /// Says that no variable with a key was there when the daemon started.
 const NO_VARIABLE: &str = "no key is configured for `openai`: OPENAI_API_KEY";
 /// Ends the name of a variable in what a daemon says of a key that it does not have.
 const NOT_SET: &str = "` is not set in the daemon's environment";
 
-/// Returns what to do about a key that is missing, refused or not allowed, by the cause that the message names; `model` is
-/// the model that was asked, where that is known. `None` for every other failure.
-#[must_use]
-pub fn mend_of_key(code: ErrorCode, message: &str, model: &str) -> Option<String> {
-    if let Some(missing) = missing_key(message) {
-        return Some(missing.mend(model));
-    }
-    if let Some(mend) = mend_of_unset_key(message) {
-        return Some(mend.to_owned());
-    }
-    let is_about_key = matches!(code, ErrorCode::ModelAuth | ErrorCode::ModelPermission);
-    if is_about_key && message.contains(VAULT_COMMAND) {
-        return Some("then the same command again".to_owned());
-    }
-    match code {
-        ErrorCode::ModelAuth if message.contains(NO_SETTING) => Some(
-            "write that setting into the configuration file, then `palyra config reload` and the same command again"
-                .to_owned(),
-        ),
-        ErrorCode::ModelAuth => {
-            let model = if model.is_empty() { "PROVIDER/MODEL".to_owned() } else { shell_word(model) };
-            Some(format!(
-                "correct its key: OPENAI_API_KEY, or what `key` in its section of the configuration file names; a daemon \
-                 reads variables once, so `palyra admin stop` after a change of one; then `palyra model test {model}`"
-            ))
-        }
-        ErrorCode::ModelPermission => Some(
-            "allow the model for this key at the provider, or choose another with --model (`palyra model list --ask` lists them)"
-                .to_owned(),
-        ),
-        _ => None,
-    }
-}
-
 /// Returns what to do after a model failed its test, where the mend of the code is another test.
-#[must_use]
-pub fn mend_of_known(code: ErrorCode) -> Option<&'static str> {
+fn mend_of_known(code: ErrorCode) -> Option<&'static str> {
     match code {
+        ErrorCode::ModelAuth => Some(
+            "correct its key: OPENAI_API_KEY, or what `key` in its section of the configuration file names; a daemon reads \
+             variables once, so `palyra admin stop` after a change of one; then the same command again",
+        ),
+        ErrorCode::ModelPermission => Some(
+            "allow the model for this key at the provider, or choose another with --model (`palyra model list --ask` lists them)",
+        ),
         ErrorCode::ModelPermanent => Some(
             "check the model's name (`palyra model list --ask`), and its address, which often ends in /v1: OPENAI_BASE_URL, or \
              `base_url` in its section of the configuration file",
@@ -75,7 +52,6 @@ pub fn mend_of_known(code: ErrorCode) -> Option<&'static str> {
 /// Returns what to do about a server of the environment that wants a key, where the daemon's environment has none.
 ///
 /// The name of the model may be a guess in that case, so no command names it.
-#[must_use]
 fn mend_of_unset_key(message: &str) -> Option<&'static str> {
     message.contains(NO_VARIABLE).then_some(
         "`export OPENAI_API_KEY=…` in this shell, then the same command again: an idle daemon is replaced by one that has it; one \
@@ -83,9 +59,46 @@ fn mend_of_unset_key(message: &str) -> Option<&'static str> {
     )
 }
 
-/// Returns what to do where the demo model was asked for an answer by a schema: another attempt cannot differ.
+/// Returns what to do after a request to a model failed, where the mend of its code does not fit; `model` is the one that was
+/// asked, empty where it is not known.
 #[must_use]
-pub fn mend_of_demo(message: &str, model: &str) -> Option<&'static str> {
+pub fn mend_of_model(code: ErrorCode, message: &str, model: &str) -> Option<String> {
+    if code == ErrorCode::ModelWithoutPrice
+        && let Some(budget) = budget_without_price(message)
+    {
+        return Some(code.mend().replace("remove NAME", &format!("remove {}", shell_word(budget))));
+    }
+    let is_made_up = model == MODEL_UNKNOWN && code.mend().contains(MODEL_PLACEHOLDER);
+    mend_of_cause(message, model).or_else(|| is_made_up.then(|| code.mend().replace(MODEL_PLACEHOLDER, "")))
+}
+
+/// Returns the budget that limits money, as a refused request names it.
+fn budget_without_price(message: &str) -> Option<&str> {
+    let (before, _) = message.split_once(" limits money")?;
+    before.rsplit_once("budget `")?.1.split('`').next()
+}
+
+/// Returns what to do after a test of a model failed, where the mend of its code does not fit: it may be another test.
+#[must_use]
+pub fn mend_of_test(code: ErrorCode, message: &str, model: &str) -> Option<String> {
+    mend_of_cause(message, model).or_else(|| mend_of_known(code).map(str::to_owned))
+}
+
+/// Returns what to do about the cause that a message names.
+fn mend_of_cause(message: &str, model: &str) -> Option<String> {
+    if let Some(missing) = missing_key(message) {
+        return Some(missing.mend(model));
+    }
+    if message.contains(VAULT_COMMAND) {
+        return Some("then the same command again".to_owned());
+    }
+    let fixed = mend_of_demo(message, model).or_else(|| mend_of_unset_key(message));
+    let fixed = fixed.or_else(|| mend_of_locked_vault(message));
+    fixed.map(str::to_owned).or_else(|| mend_of_refused_key(message))
+}
+
+/// Returns what to do where the demo model was asked for an answer by a schema: another attempt cannot differ.
+fn mend_of_demo(message: &str, model: &str) -> Option<&'static str> {
     (model == DEMO_MODEL && message.contains("does not fit the schema")).then_some(
         "the demo model cannot answer by a schema: `palyra model add` adds a model that can, for all later runs",
     )
@@ -155,7 +168,7 @@ impl MissingKey<'_> {
         let model = if is_of_server { shell_word(model) } else { format!("{server}/MODEL") };
         format!(
             "in a shell where {variable} is exported: `palyra model use {model}`, which replaces an idle daemon by one that \
-             has it, or `palyra admin stop`; then the same command again"
+             has it, or `palyra admin stop`; then the same command again there"
         )
     }
 }
@@ -272,6 +285,8 @@ mod tests {
     #[test]
     fn the_mend_of_a_known_model_names_a_setting_where_another_test_alone_does_not_help() {
         for (code, named) in [
+            (ErrorCode::ModelAuth, Some("`key` in its section")),
+            (ErrorCode::ModelPermission, Some("at the provider")),
             (ErrorCode::ModelPermanent, Some("`palyra model list --ask`")),
             (ErrorCode::ModelMalformed, Some("`format`")),
             (ErrorCode::ModelNetwork, Some("OPENAI_BASE_URL")),
@@ -283,32 +298,30 @@ mod tests {
             assert_eq!(mend.is_some(), named.is_some(), "{code}");
             assert!(mend.unwrap_or_default().contains(named.unwrap_or_default()), "{code}: {mend:?}");
         }
+        let of_vault = "the key may not be sent: `palyra admin vault bind a b`, then `palyra config reload`";
+        let asked = |message| mend_of_test(ErrorCode::ModelAuth, message, "a/b");
+        assert_eq!(asked(of_vault).as_deref(), Some("then the same command again"));
+        let of_run = mend_of_model(ErrorCode::ModelAuth, of_vault, "a/b");
+        assert_eq!(of_run.as_deref(), Some("then the same command again"));
+        let unset =
+            "HTTP 401: wrong; no key is configured for `openai`: OPENAI_API_KEY, or `key` in its section";
+        assert!(mend_of_unset_key(unset).is_some_and(|mend| mend.contains("export OPENAI_API_KEY")));
+        assert_eq!(mend_of_unset_key("HTTP 401: wrong"), None);
     }
 
     #[test]
-    fn each_cause_of_a_failure_about_a_key_has_one_mend() {
-        let unset =
-            "HTTP 401: wrong; no key is configured for `openai`: OPENAI_API_KEY, or `key` in its section";
-        let lacks = "no key for `box`: `BOX_KEY` is not set in the daemon's environment";
-        let unnamed = "HTTP 401: wrong; no key is configured for `box`: `providers.box.key = \"env:NAME\"`";
-        let of_vault = "the key may not be sent: `palyra admin vault bind a b`, then `palyra config reload`";
-        for (code, message, begins) in [
-            (ErrorCode::ModelAuth, lacks, "in a shell where BOX_KEY is exported: `palyra model use box/m`"),
-            (ErrorCode::ModelAuth, unset, "`export OPENAI_API_KEY=…` in this shell"),
-            (ErrorCode::ModelAuth, unnamed, "write that setting into the configuration file"),
-            (ErrorCode::ModelAuth, of_vault, "then the same command again"),
-            (ErrorCode::ModelAuth, "HTTP 401: wrong", "correct its key: OPENAI_API_KEY, or what `key`"),
-            (ErrorCode::ModelPermission, "HTTP 403: no", "allow the model for this key at the provider"),
-        ] {
-            let mend = mend_of_key(code, message, "box/m").unwrap_or_default();
-            assert!(mend.starts_with(begins), "{message}: {mend}");
-        }
-        let refused = mend_of_key(ErrorCode::ModelAuth, "HTTP 401", "");
-        assert!(refused.is_some_and(|mend| mend.ends_with("`palyra model test PROVIDER/MODEL`")));
-        for code in [ErrorCode::ModelQuota, ErrorCode::RunNotFound] {
-            assert_eq!(mend_of_key(code, of_vault, "box/m"), None);
-        }
-        assert_eq!(mend_of_unset_key("HTTP 401: wrong"), None);
+    fn a_model_without_a_price_leads_to_the_budget_that_needs_it() {
+        let message = "model `a/b` was not asked: budget `all` (total, window day) allows 1 token. budget `my money` (total, window \
+                       day) limits money, and the model has no price";
+        let mend = mend_of_model(ErrorCode::ModelWithoutPrice, message, "a/b").unwrap();
+        assert!(mend.ends_with("`palyra budget remove 'my money'`"), "{mend}");
+    }
+
+    #[test]
+    fn a_model_whose_name_is_made_up_is_tested_without_it() {
+        let mend = mend_of_model(ErrorCode::ModelNetwork, "no connection", MODEL_UNKNOWN).unwrap();
+        assert!(mend.ends_with("then `palyra model test`"), "{mend}");
+        assert_eq!(mend_of_model(ErrorCode::ModelNetwork, "no connection", "mine/shop"), None);
     }
 
     #[test]

@@ -91,7 +91,9 @@ pub struct BudgetDefinition {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidBudget {
     /// It limits nothing.
-    #[error("the budget has no limit; give it a hard or a soft limit on tokens, money or requests")]
+    #[error(
+        "the budget has no limit; give it a hard or a soft limit on tokens, money or requests, such as `--limit tokens=200000`"
+    )]
     NoLimit,
     /// A warning would never be given.
     #[error("the soft limit on {measure} is above the hard limit; lower it, or leave it out")]

@@ -64,7 +64,7 @@ fn health_check(targets: usize, found: &DeliveryCheck) -> HealthCheck {
         Some(latest) => check(
             CheckLevel::Warning,
             format!("{counts}; the latest: {latest}"),
-            "mend the target in `[notify]` of palyra.toml (docs/notifications.md), then `palyra config reload`",
+            "mend the target in `[notify]` of palyra.toml (`palyra explain docs/notifications.md`), then `palyra config reload`",
         ),
     }
 }

@@ -59,6 +59,7 @@ pub struct ModelDirectory {
     fallbacks: Vec<ModelRef>,
     /// The models that names of providers mean, at most one of each.
     provider_models: Vec<ModelRef>,
+    is_default_unknown: bool,
     suggestions: Vec<String>,
     origin: ModelOrigin,
     environment: Option<EnvironmentServer>,
@@ -76,6 +77,7 @@ impl ModelDirectory {
             default,
             fallbacks: Vec::new(),
             provider_models: Vec::new(),
+            is_default_unknown: false,
             suggestions,
             origin: ModelOrigin::default(),
             environment: None,
@@ -118,6 +120,25 @@ impl ModelDirectory {
     #[must_use]
     pub fn with_provider_models(self, provider_models: Vec<ModelRef>) -> Self {
         Self { provider_models, ..self }
+    }
+
+    /// Returns the same directory, which says that its default model has a made-up name, because its server did not say which
+    /// models it has.
+    #[must_use]
+    pub fn with_unknown_default(self) -> Self {
+        Self { is_default_unknown: true, ..self }
+    }
+
+    /// Returns the same directory with the default model's name, which its server said since.
+    #[must_use]
+    pub fn with_known_default(&self, default: ModelRef) -> Self {
+        Self { default, is_default_unknown: false, ..self.clone() }
+    }
+
+    /// Returns whether the default model has a made-up name.
+    #[must_use]
+    pub fn is_default_unknown(&self) -> bool {
+        self.is_default_unknown
     }
 
     /// Returns where the default model comes from.

@@ -117,7 +117,7 @@ impl KeyReference {
             Self::Env(name) => {
                 let value = environment.get(name).filter(|value| !value.trim().is_empty());
                 value
-                    .map(|value| Secret::new(value))
+                    .map(|value| Secret::new(value).found_at(self))
                     .ok_or_else(|| ResolveKeyError::NotSet { name: name.clone() })
             }
             Self::File(path) => {
@@ -131,7 +131,7 @@ impl KeyReference {
                 file.take(KEY_FILE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(unreadable)?;
                 let fits = bytes.len() as u64 <= KEY_FILE_BYTES_MAX;
                 let text = String::from_utf8(bytes).ok().filter(|text| fits && !text.trim().is_empty());
-                text.map(|text| Secret::new(&text))
+                text.map(|text| Secret::new(&text).found_at(self))
                     .ok_or_else(|| ResolveKeyError::NoKey { path: path.clone() })
             }
             Self::Vault(name) => Err(ResolveKeyError::InVault { name: name.clone() }),
@@ -169,7 +169,7 @@ mod tests {
         let environment =
             BTreeMap::from([("A".to_owned(), " canary ".to_owned()), ("B".to_owned(), " ".to_owned())]);
         let env = |name: &str| KeyReference::Env(name.to_owned()).resolve(&environment);
-        assert_eq!(env("A").expect("a key"), Secret::new("canary"));
+        assert_eq!(env("A").expect("a key").expose(), "canary");
         assert!(matches!(env("B"), Err(ResolveKeyError::NotSet { .. })));
         assert!(matches!(env("C"), Err(ResolveKeyError::NotSet { .. })));
         let of_vault: KeyReference = "vault:a".parse().expect("a reference");
@@ -180,7 +180,7 @@ mod tests {
             std::fs::write(&path, content).expect("written");
             KeyReference::File(path).resolve(&environment)
         };
-        assert_eq!(file("good", b"canary\n").expect("a key"), Secret::new("canary"));
+        assert_eq!(file("good", b"canary\n").expect("a key").expose(), "canary");
         assert!(matches!(file("empty", b"\n"), Err(ResolveKeyError::NoKey { .. })));
         assert!(matches!(file("binary", b"canary\xff"), Err(ResolveKeyError::NoKey { .. })));
         assert!(matches!(file("large", &[b'x'; 20_000]), Err(ResolveKeyError::NoKey { .. })));

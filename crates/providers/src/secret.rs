@@ -9,34 +9,49 @@ const CUT_BYTES_MIN: usize = 4;
 
 /// A value that neither `Debug` nor any error shows.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Secret(String);
+pub struct Secret {
+    value: String,
+    /// Where it was found, for what is said of a server that refuses it.
+    origin: Option<String>,
+}
 
 impl Secret {
     /// Wraps a value, without the white space around it that files and shells leave.
     #[must_use]
     pub fn new(value: &str) -> Self {
-        Self(value.trim().to_owned())
+        Self { value: value.trim().to_owned(), origin: None }
+    }
+
+    /// Says where it was found: a reference such as `env:NAME`.
+    #[must_use]
+    pub fn found_at(self, origin: &impl fmt::Display) -> Self {
+        Self { origin: Some(origin.to_string()), ..self }
+    }
+
+    /// Returns where it was found, where that was said.
+    pub(crate) fn origin(&self) -> Option<&str> {
+        self.origin.as_deref()
     }
 
     /// Returns the value; the caller answers for where it goes.
     pub(crate) fn expose(&self) -> &str {
-        &self.0
+        &self.value
     }
 
     /// Returns the value, for whoever keeps it out of texts.
     #[must_use]
     pub fn to_be_redacted(&self) -> palyra_types::Content<String> {
-        palyra_types::Content::new(self.0.clone())
+        palyra_types::Content::new(self.value.clone())
     }
 
     /// Returns `text` without the value, should a server have echoed it, and without the beginning of one that
     /// was cut off at its end.
     pub(crate) fn scrub(&self, text: &str) -> String {
-        if self.0.is_empty() {
+        if self.value.is_empty() {
             return text.to_owned();
         }
-        let mut clean = text.replace(&self.0, SCRUBBED);
-        let parts = (CUT_BYTES_MIN..self.0.len()).rev().filter_map(|bytes| self.0.get(..bytes));
+        let mut clean = text.replace(&self.value, SCRUBBED);
+        let parts = (CUT_BYTES_MIN..self.value.len()).rev().filter_map(|bytes| self.value.get(..bytes));
         if let Some(rest) = parts.into_iter().find_map(|part| clean.strip_suffix(part)) {
             let end = rest.len();
             clean.truncate(end);

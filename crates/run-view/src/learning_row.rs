@@ -50,7 +50,7 @@ pub fn review_done(item: &v1::LearningCandidate) -> String {
     let text = clean_line(&first_line(item), TEXT_CHARS_MAX);
     let what = match (item.state(), item.kind()) {
         (v1::LearningState::Accepted, v1::LearningKind::Procedure) => {
-            "accepted; save the draft that `palyra memory learning show` prints as SKILL.md and install it with `palyra tools skills install`"
+            "accepted; save the draft that `palyra memory learning show` prints as SKILL.md and install it with `palyra tools skills install FOLDER`"
         }
         (v1::LearningState::Accepted, _) => "accepted; runs that start from now on use it",
         (v1::LearningState::Edited, _) => "accepted in your words; runs that start from now on use it",

@@ -32,7 +32,17 @@ pub fn explanation_lines(explained: &v1::ExplainDecisionResponse) -> impl Iterat
     let heading = format!("{} ({})", explained.verdict_name(), explained.reason_name());
     let again = format!("{}: {}", explained.verdict_name(), explained.reason_name().replace('_', " "));
     let lines = explained.explanation.lines().filter(move |line| **line != again);
-    std::iter::once(heading).chain(lines.map(str::to_owned))
+    std::iter::once(heading).chain(lines.map(with_way_back))
+}
+
+/// Adds how a standing setting that decided is taken back, where the line names its entry.
+fn with_way_back(line: &str) -> String {
+    let entry = line.strip_prefix("posture: ").and_then(|posture| posture.rsplit_once("(journal entry "));
+    let entry = entry.and_then(|(_, entry)| entry.strip_suffix(')'));
+    match entry.filter(|entry| entry.bytes().all(|byte| byte.is_ascii_digit())) {
+        Some(entry) => format!("{line}; `palyra policy posture clear --entry {entry}` takes it back"),
+        None => line.to_owned(),
+    }
 }
 
 /// Returns a difference between two decisions, in one line.
@@ -52,6 +62,18 @@ pub fn difference_text(difference: &v1::DecisionDifference) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_setting_that_decided_is_shown_with_the_way_to_take_it_back() {
+        let explained = v1::ExplainDecisionResponse {
+            explanation: "`a` is disabled\nposture: disabled here, set by you (journal entry 96)\nposture: ask (configuration)"
+                .to_owned(),
+            ..Default::default()
+        };
+        let lines: Vec<_> = explanation_lines(&explained).collect();
+        assert!(lines[2].ends_with("; `palyra policy posture clear --entry 96` takes it back"), "{lines:?}");
+        assert!(!lines[3].contains("palyra"), "{lines:?}");
+    }
 
     #[test]
     fn checked_files_say_whether_they_are_in_force() {

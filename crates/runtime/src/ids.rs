@@ -366,6 +366,8 @@ fn not_found(kind: IdKind) -> RequestError {
         IdKind::Approval => RequestError::ApprovalNotFound,
         IdKind::Grant => AdminError::GrantNotFound.into(),
         IdKind::Agent => AdminError::AgentNotFound.into(),
-        IdKind::Token => RequestError::InvalidArgument { what: "no such token".to_owned() },
+        IdKind::Token => RequestError::InvalidArgument {
+            what: "no such token; `palyra admin tokens list` lists them".to_owned(),
+        },
     }
 }

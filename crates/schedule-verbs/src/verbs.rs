@@ -15,6 +15,9 @@ const OCCURRENCES: [&str; 4] = ["PLANNED", "STAGE", "WHY", "RUN"];
 const NOTHING: &str =
     "no schedules; `palyra admin schedules add \"every weekday at 8\" --prompt TEXT` makes one";
 
+const PAUSED_WITH_ALL: &str =
+    "all schedules are paused, this one too: `palyra admin schedules resume --all` lets them start again";
+
 /// Where answers are printed, and questions asked.
 #[derive(Clone, Copy)]
 pub struct VerbScreen<'a> {
@@ -40,7 +43,8 @@ pub async fn run(
         }
         SchedulesVerb::Edit { schedule, draft, json } => {
             let schedule_id = schedule.to_string();
-            let request = v1::EditScheduleRequest { schedule_id, draft: Some(draft.draft()?) };
+            let draft = whole(draft.draft()?, &schedule_id)?;
+            let request = v1::EditScheduleRequest { schedule_id, draft: Some(draft) };
             say_done(output, json, &client.call(request).await?, "the schedule is changed")
         }
         SchedulesVerb::List { json } => {
@@ -53,8 +57,11 @@ pub async fn run(
             say_done(output, args.json, &paused, "paused; an occurrence that runs goes on")
         }
         SchedulesVerb::Resume(args) => {
-            let resumed = client.call(v1::ResumeScheduleRequest { schedule_id: args.schedule_id() }).await?;
-            say_done(output, args.json, &resumed, "resumed")
+            let schedule_id = args.schedule_id();
+            let resumed = client.call(v1::ResumeScheduleRequest { schedule_id: schedule_id.clone() }).await?;
+            let end = say_done(output, args.json, &resumed, "resumed")?;
+            say_paused_with_all(output, client, &schedule_id).await?;
+            Ok(end)
         }
         SchedulesVerb::Remove(args) => {
             let schedule_id = args.schedule.to_string();
@@ -104,7 +111,36 @@ async fn add(
     }
     let created = client.call(v1::CreateScheduleRequest { draft: Some(draft) }).await?;
     let done = format!("saved as {}", created.schedule_id);
-    say_done(output, mode.json, &created, &done)
+    let end = say_done(output, mode.json, &created, &done)?;
+    say_paused_with_all(output, client, &created.schedule_id).await?;
+    Ok(end)
+}
+
+/// Says that a schedule starts nothing by itself while all are paused; an empty id is that of all.
+async fn say_paused_with_all(
+    output: &Output,
+    client: &Client,
+    schedule_id: &str,
+) -> Result<(), ScheduleVerbError> {
+    if schedule_id.is_empty() {
+        return Ok(());
+    }
+    let details = client.call(v1::GetScheduleRequest { schedule_id: schedule_id.to_owned() }).await?;
+    if details.schedule.is_some_and(|schedule| schedule.paused() == v1::SchedulePauseCause::All) {
+        output.note(NoteKind::Doubt, PAUSED_WITH_ALL);
+    }
+    Ok(())
+}
+
+/// Refuses an edit without a text: an edit replaces the whole schedule.
+fn whole(draft: v1::ScheduleDraft, schedule_id: &str) -> Result<v1::ScheduleDraft, ScheduleVerbError> {
+    if draft.prompt.is_empty() && draft.reminder.is_empty() {
+        return Err(ScheduleVerbError::Usage(format!(
+            "an edit replaces the whole schedule: give its text too, --prompt TEXT or --remind TEXT; `palyra admin schedules show \
+             {schedule_id}` shows the present one"
+        )));
+    }
+    Ok(draft)
 }
 
 async fn is_agreed(screen: VerbScreen<'_>) -> Result<bool, ScheduleVerbError> {
@@ -163,4 +199,17 @@ fn print_table<const N: usize>(
     rows: Vec<[String; N]>,
 ) -> Result<(), OutputError> {
     table(head, rows, output.columns()).iter().try_for_each(|line| output.exact_line(line))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_edit_without_a_text_names_the_options_that_give_one() {
+        let refused = whole(v1::ScheduleDraft::default(), "S").unwrap_err().to_string();
+        assert!(refused.contains("--prompt TEXT or --remind TEXT"), "{refused}");
+        let draft = v1::ScheduleDraft { reminder: "tea".to_owned(), ..Default::default() };
+        assert!(whole(draft, "S").is_ok());
+    }
 }

@@ -119,15 +119,15 @@ error_codes! {
     IncidentNotFound = 1131, "incident_not_found", NotFound, "No such incident of self-healing exists.",
         "`palyra admin incidents` lists those that are open, and `--all` those that are over";
     NoNotificationTarget = 1132, "no_notification_target", Conflict, "No such target of notifications is configured.",
-        "set one in `[notify]` of palyra.toml as docs/notifications.md says, then `palyra config reload`";
+        "set one in `[notify]` of palyra.toml as `palyra explain docs/notifications.md` says, then `palyra config reload`";
     Unauthenticated = 1201, "unauthenticated", Unauthenticated, "The call has no valid credential.",
-        "put a token from `palyra admin tokens create` into PALYRA_TOKEN";
+        "make a token with `palyra admin tokens create user:NAME`; --connect reads it from PALYRA_TOKEN, HTTP from the header `authorization: Bearer TOKEN`";
     PermissionDenied = 1202, "permission_denied", PermissionDenied, "The credential does not cover this call.",
         "use the daemon's own socket, without --connect";
     ScopeMissing = 1203, "scope_missing", PermissionDenied, "The credential was not made for this call.",
-        "use the daemon's own socket, or a token of `palyra admin tokens create user:NAME --scope SCOPE`";
+        "use the daemon's own socket, without --connect, or a token with each scope that its calls need";
     ConfirmationNeeded = 1204, "confirmation_needed", PermissionDenied, "An owner's change over the network needs a fresh confirmation.",
-        "use the daemon's own socket, or pass a code of `palyra admin confirm`";
+        "use the daemon's own socket, without --connect, or put a code of `palyra admin confirm` into PALYRA_CONFIRMATION";
     UnknownHost = 1211, "unknown_host", Misdirected, "The request names a host that is not this server.",
         "use the address that `palyra status` shows, or set `http.public_url`";
     CrossSiteRequest = 1212, "cross_site_request", PermissionDenied, "A page of another origin made the request.",
@@ -135,11 +135,11 @@ error_codes! {
     ConfigInvalid = 1301, "config_invalid", NotReady, "A configuration value or key is not valid.",
         "correct it, or move the file away and `palyra init`";
     ConfigUnreadable = 1302, "config_unreadable", NotReady, "The configuration file cannot be read.",
-        "correct it, or move the file away and `palyra init`";
+        "check the permissions of the file and its folder, or name another file with --config";
     DaemonUnreachable = 1401, "daemon_unreachable", Unavailable, "The daemon cannot be reached.",
         "the daemon ended: type the command again, which starts a new one; `palyra logs` shows why it ended";
     StateDirLocked = 1402, "state_dir_locked", NotReady, "Another daemon serves this state directory.",
-        "use the daemon that runs, or choose another directory with --state-dir";
+        "use the daemon that runs, end it with `palyra admin stop`, or choose another directory with --state-dir";
     StateDirUnusable = 1403, "state_dir_unusable", NotReady, "The state directory cannot be used.",
         "choose a directory of your own with --state-dir or PALYRA_HOME";
     NetworkFilesystem = 1404, "network_filesystem", NotReady, "The state directory is on a network file system.",
@@ -341,17 +341,17 @@ error_codes! {
     BackupFailed = 4911, "backup_failed", Unavailable, "The backup was not made or not put back.",
         "the message names the file and the cause; what was written is removed, so try again";
     BackupInvalid = 4912, "backup_invalid", DataLoss, "The backup is damaged, was changed, or is not one.",
-        "`palyra backup verify FOLDER` names what does not hold; use another backup";
+        "check the path, or use another backup; `palyra backup verify FOLDER` names what does not hold in one";
     BackupTargetRefused = 4913, "backup_target_refused", Conflict, "The folder cannot take the backup or the restored state.",
         "the message says why; name a folder that does not exist yet";
     SupportBundleRefused = 4921, "support_bundle_refused", Conflict, "The file cannot take the support bundle.",
         "the message says why; name a file that does not exist yet";
     TurnLimit = 5001, "turn_limit", LimitReached, "The run used all its model turns.",
-        "ask again in the same session to continue, or raise the limit in palyra.toml";
+        "`palyra runs answer ID --new TEXT` goes on in its session; for more at once raise `limits.turns_max` or `limits.output_tokens_max` in palyra.toml, then `palyra config reload`";
     ToolLimit = 5002, "tool_limit", LimitReached, "The run used all its tool calls.",
-        "ask again in the same session to continue, or raise the limit in palyra.toml";
+        "`palyra runs answer ID --new TEXT` goes on in its session; for more at once raise `limits.tool_calls_max` in palyra.toml, then `palyra config reload`";
     TimeLimit = 5003, "time_limit", DeadlineExceeded, "The run used all its active time.",
-        "ask again in the same session to continue, or raise the limit in palyra.toml";
+        "`palyra runs answer ID --new TEXT` goes on in its session; for more at once raise `limits.active_time_seconds_max` in palyra.toml, then `palyra config reload`";
     LoopStopped = 5004, "loop_stopped", Aborted, "The run repeated itself and was stopped.",
         "`palyra runs tail ID` shows the repeated calls; give the missing information in the session";
     ContextExhausted = 5005, "context_exhausted", TooLarge, "The input does not fit the model's window.",

@@ -10,6 +10,7 @@
 pub mod error_class;
 pub mod error_code;
 pub mod id;
+mod start_mends;
 mod words;
 pub mod id_name;
 pub mod redacted;
@@ -72,4 +73,5 @@ pub use id::{
     StoredGrantId, TapeSeq, TimedId, TokenId, UndoId,
 };
 pub use redacted::{Content, Redacted};
+pub use start_mends::mend_of_start;
 pub use time::{BootTime, Timestamp, UtcDay};

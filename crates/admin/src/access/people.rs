@@ -189,7 +189,12 @@ impl AccessHandle {
     fn check_free(&self, name: &Redacted<String>) -> Result<(), AdminError> {
         match self.known().id_of(name.expose()) {
             None => Ok(()),
-            Some(_) => invalid("there is a principal of this name already".to_owned()),
+            Some(_) => {
+                let name = name.expose();
+                invalid(format!(
+                    "there is a principal `{name}` already: `palyra admin people role {name} ROLE` gives that one a role"
+                ))
+            }
         }
     }
 

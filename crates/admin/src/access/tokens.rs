@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use palyra_types::access::{AccessScope, CredentialKind, ScopeSet, TokenRecord};
+use palyra_types::access::{AccessScope, CredentialKind, Role, ScopeSet, TokenRecord};
 use palyra_types::event::{AccessEvent, TokenCreated};
 use palyra_types::{Content, TokenId};
 
@@ -54,7 +54,7 @@ impl TokenRequest {
     }
 
     /// Returns its scopes within a role.
-    fn scopes_within(&self, role: palyra_types::access::Role) -> Result<ScopeSet, AdminError> {
+    fn scopes_within(&self, role: Role) -> Result<ScopeSet, AdminError> {
         let allowed = role.scopes();
         let scopes = match (self.scopes, self.kind) {
             (Some(scopes), _) => scopes,
@@ -67,7 +67,20 @@ impl TokenRequest {
             );
         }
         if let Some(scope) = scopes.iter().find(|scope| !allowed.contains(*scope)) {
-            return invalid(format!("a principal with the role `{role}` cannot have the scope `{scope}`"));
+            // The role that allows the least is named.
+            let able =
+                Role::ALL.into_iter().rev().find(|able| *able != role && able.scopes().contains(scope));
+            let mend = able.map(|able| {
+                let name = &self.principal;
+                format!(
+                    "; the role `{able}` can: `palyra admin people role {name} {able}`, or `palyra admin people add {name} --role {able}` \
+                     for a new person"
+                )
+            });
+            let mend = mend.unwrap_or_default();
+            return invalid(format!(
+                "a principal with the role `{role}` cannot have the scope `{scope}`{mend}"
+            ));
         }
         if scopes == ScopeSet::NONE {
             return invalid(format!("a token for a principal with the role `{role}` would allow nothing"));
@@ -101,7 +114,10 @@ impl AccessHandle {
         let known = self.known();
         let owner = match known.principals.iter().find(|one| one.name.expose() == &request.principal) {
             Some(owner) if owner.disabled.is_some() => {
-                return invalid("the principal is disabled".to_owned());
+                let name = &request.principal;
+                return invalid(format!(
+                    "the principal is disabled; `palyra admin people enable {name}` enables it"
+                ));
             }
             Some(owner) => owner.clone(),
             None => self.new_member(name),
@@ -156,7 +172,7 @@ impl AccessHandle {
         let change = self.change.lock().await;
         let known = self.known();
         let Some(token) = known.tokens.iter().find(|token| token.id == id) else {
-            return invalid("no such token".to_owned());
+            return invalid("no such token; `palyra admin tokens list` lists them".to_owned());
         };
         if token.revoked.is_some() {
             return Ok(());
@@ -174,6 +190,21 @@ impl AccessHandle {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_scope_beyond_the_role_leads_to_the_role_that_has_it() {
+        let refused = |role, scope| {
+            let request = TokenRequest {
+                scopes: Some(ScopeSet::of(&[scope])),
+                ..TokenRequest::program("user:a", "", Duration::from_secs(1))
+            };
+            request.scopes_within(role).expect_err("beyond the role").to_string()
+        };
+        let runs = refused(Role::Approver, AccessScope::Runs);
+        assert!(runs.contains("`palyra admin people role user:a member`"), "{runs}");
+        let admin = refused(Role::Member, AccessScope::Admin);
+        assert!(admin.contains("`palyra admin people add user:a --role owner`"), "{admin}");
+    }
 
     #[test]
     fn a_bearer_token_of_ours_is_taken_and_all_else_is_not() {

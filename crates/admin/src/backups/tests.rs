@@ -53,6 +53,9 @@ fn a_failed_or_late_backup_is_a_warning() {
     assert_eq!(level(&newest_failed, 35), CheckLevel::Warning);
     let tried_again = [task(34, TaskStage::Waiting, failed), task(10, TaskStage::Done, done)];
     assert_eq!(level(&tried_again, 35), CheckLevel::Warning);
+    let mend = |tasks: &[_]| check_of(tasks, HOUR * 24, hours(35)).mend;
+    assert!(mend(&newest_failed).ends_with("`palyra admin tasks retry TASK`"));
+    assert!(mend(&tried_again).ends_with("`palyra admin tasks run-now TASK`"));
     let at_work = [task(34, TaskStage::Leased, None), task(10, TaskStage::Done, done)];
     assert_eq!(level(&at_work, 35), CheckLevel::Ok);
     assert_eq!(level(&[task(10, TaskStage::Waiting, None)], 59), CheckLevel::Warning, "never made");

@@ -153,7 +153,9 @@ impl UsageHandle {
     pub async fn top_up_budget(&self, caller: Caller, top_up: TopUp) -> Result<(), AdminError> {
         let TopUp { name, purse, amount } = top_up;
         if amount == UsageAmount::ZERO {
-            return Err(invalid(&"name tokens, money or requests to top the budget up by"));
+            return Err(invalid(
+                &"name what the budget is topped up by, such as `palyra budget top-up NAME tokens=50000`",
+            ));
         }
         let budget = self.named(&name)?;
         check_limited(&budget.definition, amount)?;

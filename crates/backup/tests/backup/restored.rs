@@ -135,7 +135,8 @@ async fn a_target_that_is_in_use_is_refused() {
     fs::create_dir(house.path("taken")).unwrap();
     let lock = palyra_backup::StateLock::take(&house.path("taken")).unwrap();
     let taken = refusal(&plan(&house, "taken"));
-    assert!(matches!(taken, BackupError::StateInUse { .. }), "{taken}");
+    assert_eq!(taken.code(), ErrorCode::BackupTargetRefused, "{taken}");
+    assert!(taken.to_string().contains("name an empty or a new folder"), "{taken}");
     drop(lock);
     restore(&plan(&house, "taken"), &BackupWatch::default()).unwrap();
     let again = refusal(&plan(&house, "taken"));

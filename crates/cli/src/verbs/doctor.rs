@@ -155,12 +155,18 @@ async fn selection(context: &Context, client: &Client) -> Option<v1::Check> {
     }
     let origin = client.config().await.ok()?.model_origin?;
     let own = (context.daemon.own_model)(context.global.config.as_deref());
-    let same = (own.fingerprint)(&origin.salt).is_ok_and(|fingerprint| fingerprint == origin.fingerprint);
+    let fingerprint = (own.fingerprint)(&origin.salt);
+    let same = fingerprint.as_ref().is_ok_and(|fingerprint| *fingerprint == origin.fingerprint);
     let name = "model_selection";
     if same || origin.source() == v1::ModelSource::Configuration {
         let place = if origin.place.is_empty() { "built in" } else { &origin.place };
         return Some(check(name, OK, format!("by {place}"), ""));
     }
     let found = format!("this environment selects {}, the daemon uses another model", own.name);
-    Some(check(name, WARNING, found, "`palyra admin stop`: the next start takes this environment"))
+    // With a mistake no other daemon would start.
+    let mend = match fingerprint {
+        Ok(_) => "`palyra admin stop`: the next start takes this environment",
+        Err(_) => "correct the mistakes that `palyra config check` lists, then `palyra admin stop`",
+    };
+    Some(check(name, WARNING, found, mend))
 }

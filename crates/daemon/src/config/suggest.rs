@@ -45,10 +45,16 @@ fn hint(key: &str, written: &str, origin: &ValueOrigin) -> String {
     let misplaced =
         misplaced(written).filter(in_section).filter(|_| matches!(origin, ValueOrigin::File { .. }));
     if let Some(MisplacedSetting { table, section, last }) = misplaced {
-        return format!(
-            "a line below `[{table}]` belongs to it; write it below `[{section}]` (add that line where there is none), \
+        // A common word such as `dir` is more likely another name for a setting of its own section.
+        let own = own_settings(table);
+        if section.starts_with("providers") || last.contains(['_', '.']) || own.is_empty() {
+            return format!(
+                "a line below `[{table}]` belongs to it; write it below `[{section}]` (add that line where there is none), \
              as `{last} = ...`"
-        );
+            );
+        }
+        let own = there_is("that section takes", own.into_iter());
+        return format!("{own}; `{section}.{last}` is set below `[{section}]`");
     }
     if let Some(provider) = schema::provider_of(key) {
         let fields = || PROVIDER_FIELDS.iter().map(|field| format!("providers.{provider}.{}", field.key));
@@ -61,13 +67,15 @@ fn hint(key: &str, written: &str, origin: &ValueOrigin) -> String {
     if let Some(near) = nearest_name(key, SETTINGS.iter().map(|setting| setting.key)) {
         return suggestion(near);
     }
+    let beside = own_settings(section);
+    if beside.is_empty() { section_hint(section) } else { there_is("that section takes", beside.into_iter()) }
+}
+
+/// Returns the settings of a section.
+fn own_settings(section: &str) -> Vec<String> {
     let within =
         |setting: &&SettingSpec| setting.key.strip_prefix(section).is_some_and(|rest| rest.starts_with('.'));
-    let mut beside = SETTINGS.iter().filter(within).map(|setting| setting.key.to_owned()).peekable();
-    if beside.peek().is_none() {
-        return section_hint(section);
-    }
-    there_is("that section takes", beside)
+    SETTINGS.iter().filter(within).map(|setting| setting.key.to_owned()).collect()
 }
 
 /// A setting below the line of another section.

@@ -347,7 +347,7 @@ fn faults_of_models_are_found_and_mended() {
     in_force(&provider(&format!("https://{}/v1", untrusted.place())));
     finds(&home, "models", "certificate", "the certificate of `providers.box.base_url`");
     in_force(&provider(&server.base_url()));
-    finds(&home, "models", "box: PLY-3001", "correct the key that `providers.box.key` names");
+    finds(&home, "models", "box: PLY-3001", "below `[providers.box]`");
     in_force("");
     clear(&home, "models");
 

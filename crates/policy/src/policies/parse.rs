@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use cedar_policy::{EntityUid, ParseErrors, Policy, PolicyId, PolicySet, ValidationMode, Validator};
 use miette::Diagnostic;
+use palyra_types::spelling::nearest_name;
 use palyra_types::tool::{ToolCatalog, ToolName};
 
 use super::diagnostic::{PolicyMistake, place_of};
@@ -83,7 +84,7 @@ pub(crate) fn validated(
         let (line, column) = byte.map_or((line, 1), |byte| place_of(text, byte));
         let mend = match set_hint(complaint, byte.and_then(|byte| text.get(byte..)).unwrap_or_default()) {
             Some(example) => format!("{}; write {example}", mend(complaint)).replace("?; ", "? "),
-            None => tool_as_action(complaint, catalog).unwrap_or_else(|| mend(complaint)),
+            None => word_as_action(complaint, catalog).unwrap_or_else(|| mend(complaint)),
         };
         PolicyMistake { file: name, line, column, what: what(complaint), mend }
     };
@@ -111,14 +112,21 @@ fn set_hint(complaint: &dyn Diagnostic, text: &str) -> Option<String> {
     })
 }
 
-/// Returns how a rule names a tool, where a complaint is about an action with the name of one.
-fn tool_as_action(complaint: &dyn Diagnostic, catalog: &ToolCatalog) -> Option<String> {
+/// Returns how a rule names a tool or what tools do, where a complaint is about an action that does not exist.
+fn word_as_action(complaint: &dyn Diagnostic, catalog: &ToolCatalog) -> Option<String> {
     let text = complaint.to_string();
     let (_, named) = text.split_once("Action::\"")?;
     let (tool, _) = named.split_once('"')?;
-    catalog.get(&ToolName::new(tool)).map(|_| {
+    let actions = "actions are \"execute_unattended\" and \"execute\"";
+    if catalog.get(&ToolName::new(tool)).is_some() {
+        return Some(format!("`{tool}` is a tool: write `resource == Tool::\"{tool}\"`; {actions}"));
+    }
+    // A word that is only like `execute` was meant as that; any other says what a tool does.
+    let is_misspelt =
+        ["execute", "execute_unattended"].iter().any(|action| nearest_name(tool, [*action]).is_some());
+    (text.contains("unrecognized action") && !is_misspelt).then(|| {
         format!(
-            "`{tool}` is a tool: write `resource == Tool::\"{tool}\"`; actions are \"execute_unattended\" and \"execute\""
+            "{actions}; what a tool does is a capability: write `resource in Capability::\"write_files\"`"
         )
     })
 }

@@ -27,8 +27,8 @@ const ERROR_BODY_BYTES_MAX: usize = 64 * 1024;
 /// How long, and for how many reads, the end of a body is waited for once the answer is complete.
 const REST_TIMEOUT: Duration = Duration::from_millis(500);
 const REST_CHUNKS_MAX: usize = 4;
-/// How much of what a server said is kept beside the words that no key is configured.
-const SAID_WITHOUT_KEY_BYTES_MAX: usize = DETAIL_BYTES_MAX / 2;
+/// How much of what a server said is kept beside the words about the key.
+const SAID_BESIDE_KEY_BYTES_MAX: usize = DETAIL_BYTES_MAX / 2;
 /// The name of the provider that the environment selects, whose key is in the environment, too.
 const ENVIRONMENT_PROVIDER: &str = "openai";
 /// How large a list of models may be.
@@ -39,8 +39,8 @@ pub(crate) struct ServerLink {
     client: HttpClient,
     headers: HeaderMap,
     key: Option<Secret>,
-    /// What to say where a server wants a key and there is none.
-    no_key: String,
+    /// What to say of the key where a server does not take it, or wants one and there is none.
+    of_key: Option<String>,
     timeouts: Timeouts,
     failures: Rows,
     /// Names the gateways that a request passes.
@@ -115,9 +115,12 @@ impl ServerLink {
         }
         let client = HttpClient::new(parts.server, parts.timeouts.connect);
         let (key, timeouts, failures) = (parts.key.cloned(), parts.timeouts, parts.failures);
-        let no_key = no_key(parts.provider);
+        let of_key = match parts.key {
+            Some(key) => key.origin().map(|origin| format!("the key is `{origin}`")),
+            None => Some(no_key(parts.provider)),
+        };
         let gateways = parts.gateways.clone();
-        Ok(Self { client, headers, key, no_key, timeouts, failures, gateways })
+        Ok(Self { client, headers, key, of_key, timeouts, failures, gateways })
     }
 
     /// Posts a request and returns the reply once its head has come and is a good one.
@@ -191,12 +194,16 @@ impl ServerLink {
         let ModelFailure { class, detail, retry_after } = failure;
         let said = detail.expose();
         let clean = self.key.as_ref().map_or_else(|| said.clone(), |key| key.scrub(said));
+        let is_about_key = match class {
+            ModelFailureClass::Auth => true,
+            ModelFailureClass::Permission => self.key.is_some(),
+            _ => false,
+        };
         // A failure of the request itself comes here twice.
-        let is_said = clean.ends_with(&self.no_key);
-        let detail = if class == ModelFailureClass::Auth && self.key.is_none() && !is_said {
-            format!("{}; {}", bounded(&clean, SAID_WITHOUT_KEY_BYTES_MAX), self.no_key)
-        } else {
-            bounded(&clean, DETAIL_BYTES_MAX).to_owned()
+        let of_key = self.of_key.as_ref().filter(|of_key| is_about_key && !clean.ends_with(*of_key));
+        let detail = match of_key {
+            Some(of_key) => format!("{}; {of_key}", bounded(&clean, SAID_BESIDE_KEY_BYTES_MAX)),
+            None => bounded(&clean, DETAIL_BYTES_MAX).to_owned(),
         };
         let detail = Content::new(detail);
         ModelFailure { class, detail, retry_after }
@@ -323,6 +330,39 @@ mod tests {
         ] {
             assert_eq!(unconnected(cause).contains("cannot be resolved"), is_name, "{cause}");
         }
+    }
+
+    #[test]
+    fn a_refused_key_is_named_by_its_place_and_never_by_its_value() {
+        let link = |key: Option<&Secret>| {
+            let server = Url::parse("http://h/v1").expect("an address");
+            ServerLink::new(LinkParts {
+                provider: &ProviderName::new("box"),
+                server: &server,
+                timeouts: Timeouts::default(),
+                failures: &[],
+                key,
+                key_header: (reqwest::header::AUTHORIZATION, "Bearer "),
+                headers: &[],
+                gateways: &GatewayTrail::default(),
+            })
+            .expect("a link")
+        };
+        let refused = |link: &ServerLink, class| {
+            let said = link.scrubbed(failure(class, "HTTP 401: no canary-17"));
+            // A failure of the request itself is scrubbed twice.
+            link.scrubbed(said).detail.expose().clone()
+        };
+        let keyed = link(Some(&Secret::new("canary-17").found_at(&"env:BOX_KEY")));
+        let told = "HTTP 401: no [credential]; the key is `env:BOX_KEY`";
+        assert_eq!(refused(&keyed, ModelFailureClass::Auth), told);
+        assert_eq!(refused(&keyed, ModelFailureClass::Permission), told);
+        assert_eq!(refused(&keyed, ModelFailureClass::Quota), "HTTP 401: no [credential]");
+        let keyless = refused(&link(None), ModelFailureClass::Auth);
+        assert!(
+            keyless.ends_with("no key is configured for `box`: `providers.box.key = \"env:NAME\"`"),
+            "{keyless}"
+        );
     }
 
     #[tokio::test(start_paused = true)]

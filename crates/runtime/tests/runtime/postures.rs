@@ -87,6 +87,10 @@ async fn settings_are_entries_that_outlive_a_restart_and_are_taken_back() {
     assert_eq!(held.change.posture, Some(Posture::Disabled));
     let again = rules.clear_posture(rig.me(), agent).await;
     assert!(matches!(again, Err(AdminError::InvalidArgument { .. })), "{again:?}");
+    // Another place has a setting of the tool, which the refusal names by its entry.
+    let said = again.unwrap_err().to_string();
+    let seq = rules.postures().stored.unwrap()[0].seq;
+    assert!(said.contains(&format!("`palyra policy posture clear --entry {seq}`")), "{said}");
     assert_eq!(
         decided(&rig, "k").await.1.verdict,
         ToolVerdict::Allow,

@@ -56,7 +56,7 @@ pub(crate) struct AddArgs {
     #[arg(long)]
     images: bool,
     /// Do not make it the default model
-    #[arg(long, conflicts_with = "yes")]
+    #[arg(long)]
     no_default: bool,
     /// Replace a default or a server without asking
     #[arg(long)]
@@ -189,7 +189,7 @@ async fn default_change(
         return Ok(if args.no_default { DefaultChange::Keep } else { DefaultChange::Set });
     };
     if args.no_default || args.yes {
-        return Ok(if args.yes { DefaultChange::Set } else { DefaultChange::Keep });
+        return Ok(if args.no_default { DefaultChange::Keep } else { DefaultChange::Set });
     }
     let Some(mut reader) = PromptReader::of_process(&context.output, &context.interrupts) else {
         context.output.note(NoteKind::Info, &format!("{named} is the default model; --yes replaces it"));

@@ -138,11 +138,16 @@ pub(super) fn is_set(variable: &str) -> bool {
 /// Replaces a daemon whose environment lacks what the file names, where a daemon of this environment could start.
 async fn replace(context: &Context, client: &Client, mistake: &str) -> Result<(), Failure> {
     let here = (context.daemon.check_config)(context.global.config.as_deref());
-    let kept_because = match here.mistakes.first() {
-        Some(here) => Some(format!("no other could start here: {}", here.message)),
-        None => client.make_room().await?,
-    };
-    match kept_because {
+    if let Some(here) = here.mistakes.first() {
+        let notice = format!(
+            "the running daemon does not use it: {mistake}. It stays, because no other could start here: {}; correct that, then \
+             `palyra config reload`",
+            here.message
+        );
+        context.output.note(NoteKind::Doubt, &notice);
+        return Ok(());
+    }
+    match client.make_room().await? {
         None => context.output.note(NoteKind::Info, &stopped_notice(mistake)),
         Some(why) => {
             let notice = format!(

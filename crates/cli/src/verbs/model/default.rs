@@ -13,7 +13,7 @@ use palyra_types::ErrorCode;
 use palyra_wire::v1;
 use serde_json::json;
 
-use super::config_file::{ConfigText, ModelInForce, default_before, save, take_on, way_back};
+use super::config_file::{ConfigText, ModelInForce, default_before, is_set, save, take_on, way_back};
 use crate::context::{Context, DEMO_MODEL};
 use crate::daemon_hooks::DaemonHooks;
 use crate::exit::Exit;
@@ -23,6 +23,8 @@ use palyra_screen_text::clean_line;
 use palyra_terminal::{NoteKind, Output};
 
 const DEFAULT_KEY: &str = "model.default";
+/// The variable that counts more than the file.
+const DEFAULT_VARIABLE: &str = "PALYRA__MODEL__DEFAULT";
 const DEMO_PROVIDER: &str = "demo";
 const NAME_CHARS_MAX: usize = 80;
 const ERROR_CHARS_MAX: usize = 300;
@@ -214,7 +216,17 @@ fn show(
         return Ok(Exit::Done);
     }
     context.output.line(name)?;
-    let notice = match (file, in_force.map_or("", |in_force| in_force.place.as_str())) {
+    let place = in_force.map_or("", |in_force| in_force.place.as_str());
+    let notice = match (file, place) {
+        (_, place) if place.contains(DEFAULT_VARIABLE) => format!(
+            "the running daemon uses it, by {DEFAULT_VARIABLE}, which counts more than the file: unset it, `palyra admin stop`, then \
+             `palyra model use NAME` names another"
+        ),
+        (_, "") if is_set(DEFAULT_VARIABLE) => {
+            format!(
+                "{DEFAULT_VARIABLE} names it and counts more than the file; unset it, then `palyra model use NAME` names another"
+            )
+        }
         (_, place) if !place.is_empty() => {
             format!("the running daemon uses it, by {place}; `palyra model use NAME` names another")
         }
@@ -246,7 +258,9 @@ fn check(hooks: DaemonHooks, config: &ConfigText, new: &str) -> Result<(), Failu
         message = message.replace(&format!("{checked}:{line}"), &checked);
     }
     let message = message.replace(&checked, &config.file.display().to_string());
-    let mend = if of_name {
+    let mend = if mistake.message.starts_with("environment variable") {
+        "correct or unset the variable; `palyra config check` lists every mistake"
+    } else if of_name {
         "`palyra model list` shows the models there are, `palyra model add` adds a server"
     } else {
         "correct it first; `palyra config check` lists every mistake"
@@ -257,7 +271,7 @@ fn check(hooks: DaemonHooks, config: &ConfigText, new: &str) -> Result<(), Failu
 /// Says when something of this environment counts more than the file.
 fn note_override(output: &Output, own: &str, name: &str) {
     if own != name {
-        let notice = format!("this environment names {own}, which counts more: PALYRA__MODEL__DEFAULT");
+        let notice = format!("this environment names {own}, which counts more: {DEFAULT_VARIABLE}; unset it");
         output.note(NoteKind::Doubt, &notice);
     }
 }

@@ -11,7 +11,7 @@ use palyra_wire::v1;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use palyra_explain::{mend_of_key, mend_of_known};
+use palyra_explain::mend_of_test;
 use palyra_screen_text::clean_line;
 use palyra_terminal::{NoteKind, Output};
 
@@ -181,13 +181,10 @@ pub(super) fn show(
         TestPurpose::Add { mend, .. } => {
             Failure::WithMend { code, message, mend: mend(code).to_owned() }.show(output);
         }
-        TestPurpose::Known { .. } => {
-            let mend = mend_of_key(code, &message, &tested.model);
-            match mend.or_else(|| mend_of_known(code).map(str::to_owned)) {
-                Some(mend) => Failure::WithMend { code, message, mend }.show(output),
-                None => Failure::local(code, message).naming_run("", &tested.model).show(output),
-            }
-        }
+        TestPurpose::Known { .. } => match mend_of_test(code, &message, &tested.model) {
+            Some(mend) => Failure::WithMend { code, message, mend }.show(output),
+            None => Failure::local(code, message).naming_run("", &tested.model).show(output),
+        },
     }
     Ok(())
 }

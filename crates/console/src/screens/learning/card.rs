@@ -123,7 +123,7 @@ pub(super) fn done_notice(shown: &ShownCandidate) -> Markup {
     let candidate = shown.candidate();
     let what = match (candidate.state(), candidate.kind()) {
         (v1::LearningState::Accepted, v1::LearningKind::Procedure) => {
-            "Accepted. Save its draft as SKILL.md, and install it with `palyra tools skills install`."
+            "Accepted. Save its draft as SKILL.md, and install it with `palyra tools skills install FOLDER`."
         }
         (v1::LearningState::Accepted, _) => "Accepted. Runs that start from now on use it.",
         (v1::LearningState::Edited, _) => "Accepted in your words. Runs that start from now on use it.",

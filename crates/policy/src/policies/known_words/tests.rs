@@ -48,6 +48,23 @@ fn a_word_that_no_request_has_is_a_mistake_with_its_place_and_the_nearest_word()
 }
 
 #[test]
+fn an_action_that_does_not_exist_leads_to_what_was_meant() {
+    let said = |action: &str| {
+        let text = format!("@id(\"mine\")\nforbid (principal, action == Action::\"{action}\", resource);\n");
+        let refused = PolicySet::compile(&[PolicyFile::new("mine.cedar", &text)], &catalog());
+        refused.expect_err("no such action").0.iter().map(ToString::to_string).collect::<String>()
+    };
+    // `execute` in the place of `write` would forbid every call that is asked about.
+    let write = said("write");
+    assert!(
+        write.contains("`resource in Capability::\"write_files\"`") && !write.contains("did you mean"),
+        "{write}"
+    );
+    let misspelt = said("exectue");
+    assert!(misspelt.contains("did you mean `Action::\"execute\"`?"), "{misspelt}");
+}
+
+#[test]
 fn a_folder_that_no_call_reaches_is_a_mistake_with_its_place_and_what_to_write() {
     for (condition, expect) in [
         (

@@ -42,3 +42,15 @@ fn a_key_itself_is_refused_and_not_repeated() {
     assert!(check_arguments(&of_vault).is_err());
     assert!(check_arguments(&AddRequest { no_test: true, ..of_vault }).is_ok());
 }
+
+#[test]
+fn a_server_is_replaced_without_becoming_the_default_one() {
+    let words = ["palyra", "model", "add", "local", "--no-default", "--yes"];
+    let parsed = crate::command_line::parse(words.map(std::ffi::OsString::from).to_vec());
+    assert!(parsed.is_ok(), "{}", parsed.err().unwrap());
+    let config = "[providers.local]\nbase_url = \"http://127.0.0.1:2/v1\"\n";
+    let asked = AddRequest { no_default: true, ..args("local", None) };
+    let refused = check_replaced(config, &asked).unwrap_err().to_string();
+    assert!(refused.ends_with("--yes replaces local"), "{refused}");
+    assert!(check_replaced(config, &AddRequest { yes: true, ..asked }).is_ok());
+}
