@@ -20,12 +20,22 @@ pub(super) async fn show_question(context: &Context, client: &Client, run: &v1::
         v1::WaitReason::Question => {
             if let Some(asked) = open_question(client, run).await? {
                 context.output.line(&format!("asks     {asked}"))?;
-                context.output.line(&format!(
-                    "answer   palyra runs answer {} \"...\"",
-                    context.output.id(&run.run_id)
-                ))?;
             }
-            Ok(())
+            show_command(
+                context,
+                "answer",
+                &format!("runs answer {} \"...\"", context.output.id(&run.run_id)),
+            )
+        }
+        v1::WaitReason::LoopCheck => {
+            let told = "for words of yours, since it repeats itself";
+            context.output.line(&format!("waits    {told}"))?;
+            show_command(context, "go on", &format!("runs answer {} \"...\"", context.output.id(&run.run_id)))
+        }
+        v1::WaitReason::UnknownKind => {
+            let told = "for a newer version, which knows every entry of its tape";
+            context.output.line(&format!("waits    {told}"))?;
+            show_command(context, "end", &format!("runs cancel {}", context.output.id(&run.run_id)))
         }
         v1::WaitReason::ClientTool => {
             let told =
@@ -34,12 +44,12 @@ pub(super) async fn show_question(context: &Context, client: &Client, run: &v1::
             Ok(())
         }
         v1::WaitReason::Budget => {
-            context.output.line("waits    for a budget; `palyra budget` shows limits and spending")?;
-            let run = context.output.id(&run.run_id);
-            context.output.line(&format!("go on    palyra budget go-on {run}"))?;
-            Ok(())
+            let told = context.output.completed("for a budget; `palyra budget` shows limits and spending");
+            context.output.line(&format!("waits    {told}"))?;
+            show_command(context, "go on", &format!("budget go-on {}", context.output.id(&run.run_id)))
         }
-        _ => Ok(()),
+        // The effects below name the command.
+        v1::WaitReason::OutcomeUnknown | v1::WaitReason::Unspecified => Ok(()),
     }
 }
 
@@ -58,9 +68,16 @@ async fn show_approvals(context: &Context, client: &Client, run: &v1::Run) -> Re
             let begin = if at == 0 { "asks     " } else { "         " };
             context.output.line(format!("{begin}{}", clean_text(line)).trim_end())?;
         }
-        context
-            .output
-            .line(&format!("answer   palyra approve yes {}", context.output.id(&approval.approval_id)))?;
+        show_command(
+            context,
+            "answer",
+            &format!("approve yes {}", context.output.id(&approval.approval_id)),
+        )?;
     }
     Ok(())
+}
+
+/// Shows a command to type, with the options that lead it to the same daemon.
+fn show_command(context: &Context, name: &str, words: &str) -> Result<(), Failure> {
+    Ok(context.output.line(&format!("{name:<9}{}", context.output.command(words)))?)
 }
