@@ -66,8 +66,13 @@ pub(super) async fn run(context: &Context, client: &Client, args: ListArgs) -> R
     }
     if listed.items.is_empty() {
         let message = match (args.search.is_empty(), args.archived) {
-            (true, false) => "there are no sessions yet; `palyra chat` begins one".to_owned(),
-            (true, true) => "no session is archived".to_owned(),
+            (true, archived) => match (&args.surface, archived) {
+                (Some(_), _) => {
+                    "no such session began there; `palyra sessions list --all` lists all of them".to_owned()
+                }
+                (None, true) => "no session is archived".to_owned(),
+                (None, false) => no_sessions(client, &args).await?,
+            },
             (false, _) => nothing_found(&args),
         };
         context.output.note(NoteKind::Info, &message);
@@ -84,12 +89,35 @@ pub(super) async fn run(context: &Context, client: &Client, args: ListArgs) -> R
     context.table(["SESSION", "AGE", "RUNS", "TITLE"], listed.items.iter().zip(titles).map(row).collect())?;
     listed.note_further(&context.output);
     if context.output.is_watched() {
-        let newest = short_id(&listed.items[0].session_id);
-        context
-            .output
-            .note(NoteKind::Info, &format!("`palyra chat --session {newest}` goes on with that session"));
+        context.output.note(NoteKind::Info, &way_on(&listed.items));
     }
     Ok(Exit::Done)
+}
+
+/// Says that no session takes input, and whether some are archived.
+async fn no_sessions(client: &Client, args: &ListArgs) -> Result<String, Failure> {
+    let only = v1::SessionFilter::Archived.into();
+    let request = v1::ListSessionsRequest { page_size: 1, only, ..Default::default() };
+    let is_any_archived = !args.all && !client.call(request).await?.sessions.is_empty();
+    Ok(match is_any_archived {
+        true => "every session is archived: `palyra sessions list --archived` lists them, and `palyra sessions restore` makes one active again",
+        false => "there are no sessions yet; `palyra chat` begins one",
+    }
+    .to_owned())
+}
+
+/// Says how to go on with the newest session that takes input, or with the newest one of those that are archived.
+fn way_on(listed: &[v1::Session]) -> String {
+    let is_active = |session: &&v1::Session| session.archived.is_none();
+    match listed.iter().find(is_active) {
+        Some(newest) => {
+            format!("`palyra chat --session {}` goes on with that session", short_id(&newest.session_id))
+        }
+        None => {
+            let newest = listed.first().map(|session| short_id(&session.session_id)).unwrap_or_default();
+            format!("`palyra sessions restore {newest}` makes that session active again")
+        }
+    }
 }
 
 /// Returns whether the input that a search found is shown in the place of a title without the text.
