@@ -15,7 +15,8 @@ fn error(words: &[&str]) -> String {
 
 /// Returns a command of the table as it is typed.
 fn as_typed(command: &str) -> Vec<&str> {
-    command.split(' ').map(|word| if ["*", "@"].contains(&word) { "XN8H9D" } else { word }).collect()
+    let words = command.split(' ').filter(|word| *word != ".");
+    words.map(|word| if ["*", "@"].contains(&word) { "XN8H9D" } else { word }).collect()
 }
 
 #[test]
