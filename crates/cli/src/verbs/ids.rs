@@ -137,12 +137,8 @@ async fn resolve_name<T: NamedId>(client: &Client, name: &str) -> Result<T, Fail
         Ok(found) => only_match(name, &found),
         Err(error) if is_not_found(error.code()) => {
             let kind = T::KIND.as_str();
-            if T::KIND == IdKind::Run
-                && !name.starts_with("last")
-                && let Ok(found) = client.resolve_id(IdKind::Session, name, this_folder()).await
-                && let [session] = found.matches.as_slice()
-            {
-                return Err(run_is_session(name, &session.id));
+            if let Some(other) = other_kind(client, T::KIND, name).await {
+                return Err(other);
             }
             let notice = match (name.starts_with("last"), T::KIND) {
                 (true, IdKind::Approval) if name == "last" => return Err(nothing_waits_here(client).await?),
@@ -157,13 +153,41 @@ async fn resolve_name<T: NamedId>(client: &Client, name: &str) -> Result<T, Fail
     }
 }
 
-/// Says that what should name a run names a session.
-fn run_is_session(name: &str, session: &str) -> Failure {
-    Failure::WithMend {
-        code: ErrorCode::RunNotFound,
-        message: format!("no run begins or ends with `{name}`: it names a session"),
-        mend: format!("`palyra runs list --session {}` lists its runs", short_id(session)),
+/// Says that what should name one thing names another, and how to come from that one to what is meant.
+async fn other_kind(client: &Client, wanted: IdKind, name: &str) -> Option<Failure> {
+    let other = match wanted {
+        _ if name.starts_with("last") => return None,
+        IdKind::Run => IdKind::Session,
+        IdKind::Session | IdKind::Approval => IdKind::Run,
+        IdKind::Grant | IdKind::Agent | IdKind::Token => return None,
+    };
+    let found = client.resolve_id(other, name, this_folder()).await.ok()?;
+    match found.matches.as_slice() {
+        [only] if !found.more => named_other(wanted, name, &only.id),
+        _ => None,
     }
+}
+
+fn named_other(wanted: IdKind, name: &str, other: &str) -> Option<Failure> {
+    let id = short_id(other);
+    let (code, kind, mend) = match wanted {
+        IdKind::Run => {
+            (ErrorCode::RunNotFound, "session", format!("`palyra runs list --session {id}` lists its runs"))
+        }
+        IdKind::Session => (
+            ErrorCode::SessionNotFound,
+            "run",
+            format!("`palyra runs show {id}` shows the session that it is in"),
+        ),
+        IdKind::Approval => (
+            ErrorCode::ApprovalNotFound,
+            "run",
+            format!("`palyra approve list --run {id}` lists what it waits for"),
+        ),
+        IdKind::Grant | IdKind::Agent | IdKind::Token => return None,
+    };
+    let message = format!("no {} begins or ends with `{name}`: it names a {kind}", wanted.as_str());
+    Some(Failure::WithMend { code, message, mend })
 }
 
 fn is_not_found(code: ErrorCode) -> bool {
@@ -411,6 +435,19 @@ mod tests {
             assert_eq!(refused.exit().number(), 2);
             let notice = refused.to_string();
             assert!(notice.contains(&first.id) && notice.contains("write_file creates `a b`"), "{notice}");
+        }
+    }
+
+    #[test]
+    fn a_name_of_another_thing_leads_from_that_to_what_is_meant() {
+        let id = RunId::from_parts(1, 1).to_string();
+        for (wanted, command) in [
+            (IdKind::Run, "`palyra runs list --session "),
+            (IdKind::Session, "`palyra runs show "),
+            (IdKind::Approval, "`palyra approve list --run "),
+        ] {
+            let lines = named_other(wanted, "5FAV", &id).unwrap().lines();
+            assert!(lines[0].contains("5FAV`: it names a ") && lines[1].contains(command), "{lines:?}");
         }
     }
 
