@@ -14,23 +14,15 @@ use serde_json::Value;
 
 use crate::exit::Exit;
 use crate::model_names::is_same_model;
-use palyra_explain::{mend_of_demo, mend_of_refusal, mend_of_unset_key, missing_key};
+use palyra_explain::{
+    mend_in_chat, mend_of_address, mend_of_demo, mend_of_refusal, mend_of_unset_key, missing_key,
+};
 use palyra_screen_text::shell_word;
 
 const PATH_CHARS_MAX: usize = 300;
 /// What mends of codes have in the place of an id.
 const ID_PLACEHOLDER: &str = " ID";
-/// Parts of mends, and what a chat has for the same.
-const IN_CHAT: [(&str, &str); 5] = [
-    (" in this shell, then the same command again", " after /quit, then `palyra chat` again"),
-    ("those that `palyra model list` shows", "those that /model lists"),
-    (" (`palyra model list --ask` lists them)", ""),
-    ("with --model", "with /model"),
-    ("start a new session", "begin a fresh context with /reset"),
-];
-/// The end of a command that goes on in the session of a run; in a chat the next line does.
-const GOES_ON: &str = " --new TEXT` goes on in a new run of its session";
-/// Their placeholder for a model.
+/// What they have in the place of a model.
 const MODEL_PLACEHOLDER: &str = " PROVIDER/MODEL";
 
 /// Why a verb did not do what it was asked.
@@ -177,23 +169,17 @@ impl Failure {
 
     /// Names the commands of a chat in the mend of its code, in the place of those of the command line.
     pub(crate) fn in_chat(self) -> Self {
-        let in_chat = |mend: &str| {
-            let mend = match mend.split_once(GOES_ON) {
-                Some((_, rest)) => format!("what you say next goes on from there{rest}"),
-                None => mend.to_owned(),
-            };
-            let mend = IN_CHAT.iter().fold(mend, |mend, (of_shell, of_chat)| mend.replace(of_shell, of_chat));
-            in_another_terminal(&mend)
-        };
         match self {
-            Self::Local { code, message } if in_chat(code.mend()) != code.mend() => {
-                Self::WithMend { code, message, mend: in_chat(code.mend()) }
+            Self::Local { code, message } if mend_in_chat(code.mend()) != code.mend() => {
+                Self::WithMend { code, message, mend: mend_in_chat(code.mend()) }
             }
-            Self::WithMend { code, message, mend } => Self::WithMend { code, message, mend: in_chat(&mend) },
+            Self::WithMend { code, message, mend } => {
+                Self::WithMend { code, message, mend: mend_in_chat(&mend) }
+            }
             Self::Client(error) => {
                 let code = error.code();
                 let own = own_mend(&error).unwrap_or_else(|| code.mend().to_owned());
-                match in_chat(&own) {
+                match mend_in_chat(&own) {
                     mend if mend == own => Self::Client(error),
                     mend => Self::WithMend { code, message: chain(&error), mend },
                 }
@@ -275,16 +261,6 @@ impl Failure {
     }
 }
 
-/// Says of the first command of a shell in a mend that a chat does not take it.
-fn in_another_terminal(mend: &str) -> String {
-    const COMMAND: &str = "`palyra ";
-    let says_where = ["terminal", "in a shell", "/quit"].iter().any(|place| mend.contains(place));
-    match mend.find(COMMAND).filter(|_| !says_where) {
-        Some(at) => format!("{}in another terminal, {}", &mend[..at], &mend[at..]),
-        None => mend.to_owned(),
-    }
-}
-
 /// Returns the mend of a code with the id of what it is about.
 fn mend_naming(code: ErrorCode, parts: &[(&str, &str)]) -> String {
     // A program may read it, so an id is whole; a session may be named by a key of one's own.
@@ -355,19 +331,6 @@ fn own_mend(error: &ClientError) -> Option<String> {
     }
 }
 
-/// Says what an address needs that `--connect` names. Another server there, such as the daemon's own for browsers, breaks
-/// the connection in another way than no server.
-fn mend_of_address(endpoint: &str, cause: &str) -> String {
-    let what = match cause.contains("refused") {
-        true => format!("nothing answers at {endpoint}"),
-        false => format!(
-            "what answers at {endpoint} is not the listener for --connect; the http:// address that `palyra status` shows is for \
-             browsers and HTTP clients"
-        ),
-    };
-    format!("{what}: set `listen.tcp` in the daemon's configuration and start it")
-}
-
 fn log_lines(log: &LogTail) -> Vec<String> {
     if log.lines.is_empty() {
         return Vec::new();
@@ -435,20 +398,6 @@ mod tests {
     }
 
     #[test]
-    fn an_address_of_another_server_is_not_one_without_a_server() {
-        let lost = |cause: &str| {
-            let endpoint = "http://127.0.0.1:7787".to_owned();
-            Failure::from(ClientError::Lost { endpoint, cause: cause.to_owned() }).lines()[1].clone()
-        };
-        assert!(lost("Connection refused (os error 111)").contains("nothing answers at"));
-        let other = lost("stream closed because of a broken pipe");
-        assert!(
-            other.contains("not the listener for --connect") && other.contains("`listen.tcp`"),
-            "{other}"
-        );
-    }
-
-    #[test]
     fn a_refusal_that_needs_nothing_names_no_page() {
         let message = "there is no older part to sum up: the latest runs stay".to_owned();
         let failure = Failure::from(ClientError::Refused { code: ErrorCode::InvalidArgument, message });
@@ -477,15 +426,6 @@ mod tests {
             "{asked:?}"
         );
         assert!(!asked[1].contains("--"), "{asked:?}");
-        let missing = ClientError::Refused { code: ErrorCode::RunNotFound, message: "no".to_owned() };
-        let missing = Failure::from(missing).in_chat().lines();
-        assert_eq!(missing[1], "  in another terminal, `palyra runs list` shows the runs there are");
-        let unset_key = Failure::WithMend {
-            code: ErrorCode::ModelAuth,
-            message: "no".to_owned(),
-            mend: "`export OPENAI_API_KEY=…` in this shell, then the same command again".to_owned(),
-        };
-        assert!(unset_key.in_chat().lines()[1].ends_with("after /quit, then `palyra chat` again"));
         let over = || Failure::local(ErrorCode::TurnLimit, "50 turns").naming_run(&id, "mine/shop");
         assert!(over().lines()[1].contains(&format!("`palyra runs answer {id} --new TEXT`")), "{:?}", over());
         let over = over().in_chat().lines();

@@ -376,7 +376,7 @@ fn forbidden_mend(policies: &[String], tool: &ToolSpec) -> Option<&'static str> 
     }
     if !starts && (is_by(READS_OUTSIDE) || is_by(WRITES_OUTSIDE)) {
         return Some(
-            "the person can start in the folder that is meant: `palyra run --workspace DIR` and `palyra chat --workspace DIR` \
+            "the person can start in that folder: `palyra run --workspace DIR` and `palyra chat --workspace DIR` \
              work there",
         );
     }

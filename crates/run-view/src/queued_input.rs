@@ -3,6 +3,9 @@
 use palyra_screen_text::short_id;
 use palyra_wire::v1;
 
+/// Said where no call waits.
+pub const NOTHING_TO_APPROVE: &str = "nothing waits for an approval";
+
 /// Says that an input is kept, what it waits for, and how that is answered; `approval` is the open question of the run.
 #[must_use]
 pub fn queued_input(active: &v1::Run, approval: Option<&str>) -> String {
@@ -61,6 +64,26 @@ pub fn how_to_go_on(run: &v1::Run) -> Option<String> {
     }
 }
 
+/// Says how an open run ends, and what takes its changes back then.
+#[must_use]
+pub fn mend_of_open(run: &v1::Run) -> String {
+    let id = short_id(&run.run_id);
+    let goes_on = how_to_go_on(run).filter(|_| run.phase() == v1::RunPhase::Waiting);
+    let goes_on = goes_on.map(|words| format!("{words}, or ")).unwrap_or_default();
+    format!("{goes_on}`palyra runs cancel {id}` ends it; then `palyra runs undo {id}`")
+}
+
+/// Says where nothing waits for an approval or for words: which run waits for something else, newest first.
+#[must_use]
+pub fn otherwise_waiting(runs: &[v1::Run]) -> String {
+    let led_on = |run: &v1::Run| {
+        let waits = run.phase() == v1::RunPhase::Waiting && run.waiting_for() != v1::WaitReason::Approval;
+        let words = how_to_go_on(run).filter(|_| waits)?;
+        Some(format!("{NOTHING_TO_APPROVE}; run {} waits, and {words}", short_id(&run.run_id)))
+    };
+    runs.iter().find_map(led_on).unwrap_or_else(|| NOTHING_TO_APPROVE.to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -107,5 +130,46 @@ mod tests {
             assert_eq!(said.is_some(), wanted.is_some(), "{reason:?}");
             assert!(said.unwrap_or_default().contains(wanted.unwrap_or_default()), "{reason:?}");
         }
+    }
+
+    #[test]
+    fn an_open_run_is_led_on_by_what_it_waits_for() {
+        let run = |reason: v1::WaitReason, phase: v1::RunPhase| v1::Run {
+            run_id: "01M84HKZ5N8HY3ARZ2DB96C5QJ".to_owned(),
+            waiting_for: reason.into(),
+            phase: phase.into(),
+            ..Default::default()
+        };
+        let ends = "`palyra runs cancel 96C5QJ` ends it; then `palyra runs undo 96C5QJ`";
+        for (reason, phase, wanted) in [
+            (v1::WaitReason::Approval, v1::RunPhase::Waiting, "`palyra approve` answers it, or "),
+            (
+                v1::WaitReason::Question,
+                v1::RunPhase::Waiting,
+                "`palyra runs answer 96C5QJ TEXT` answers it, or ",
+            ),
+            (
+                v1::WaitReason::Budget,
+                v1::RunPhase::Waiting,
+                "`palyra budget go-on 96C5QJ` lets it go on once, or ",
+            ),
+            (v1::WaitReason::UnknownKind, v1::RunPhase::Waiting, ""),
+            (v1::WaitReason::Unspecified, v1::RunPhase::Running, ""),
+        ] {
+            assert_eq!(mend_of_open(&run(reason, phase)), format!("{wanted}{ends}"), "{reason:?}");
+        }
+    }
+
+    #[test]
+    fn a_run_that_waits_for_a_budget_is_named_where_nothing_waits_for_an_approval() {
+        let run = |reason: v1::WaitReason| v1::Run {
+            run_id: "01M84HKZ5N8HY3ARZ2DB96C5QJ".to_owned(),
+            phase: v1::RunPhase::Waiting.into(),
+            waiting_for: reason.into(),
+            ..Default::default()
+        };
+        let said = otherwise_waiting(&[run(v1::WaitReason::ClientTool), run(v1::WaitReason::Budget)]);
+        assert!(said.ends_with("`palyra budget go-on 96C5QJ` lets it go on once"), "{said}");
+        assert_eq!(otherwise_waiting(&[run(v1::WaitReason::ClientTool)]), NOTHING_TO_APPROVE);
     }
 }

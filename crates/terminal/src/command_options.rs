@@ -15,9 +15,9 @@ const CONNECT: &str = "--connect";
 const COMMAND_BEGIN: &str = "`palyra ";
 /// Verbs that ask no daemon and read no configuration.
 const WITHOUT_DAEMON: [&str; 3] = ["explain", "help", "version"];
-/// Verbs that reach a daemon over a network too. The others are about the machine of the daemon.
-const OVER_NETWORK: [&str; 11] =
-    ["approve", "budget", "chat", "memory", "policy", "run", "runs", "sessions", "status", "tools", "usage"];
+/// Verbs that a token of a program may call over a network. The others are about the machine of the daemon, and approvals
+/// are decided there.
+const OVER_NETWORK: [&str; 6] = ["budget", "chat", "memory", "run", "runs", "sessions"];
 
 /// The options of the command line at work that choose its daemon, as they are typed again.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -110,8 +110,8 @@ mod tests {
             ),
             (
                 &["--connect", "http://127.0.0.1:1", "runs", "list"],
-                "`palyra run \"...\"`; `palyra admin vault list`",
-                "`palyra --connect http://127.0.0.1:1 run \"...\"`; `palyra admin vault list`",
+                "`palyra run \"...\"`; `palyra approve yes 3B7Q`",
+                "`palyra --connect http://127.0.0.1:1 run \"...\"`; `palyra approve yes 3B7Q`",
             ),
             (&["run", "--", "--state-dir", "/a"], "`palyra chat`", "`palyra chat`"),
             (&["run", "x"], "`palyra chat`", "`palyra chat`"),

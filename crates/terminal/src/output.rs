@@ -352,7 +352,9 @@ impl Output {
             ErrorFormat::Json => {
                 let told = told.to_string();
                 let message = told.lines().next().unwrap_or_default().trim_start_matches("error: ");
-                let told = error_json(Some(ErrorCode::InvalidArgument), message, None);
+                let tip = told.lines().find_map(|line| line.trim_start().strip_prefix("tip: "));
+                let tip = tip.map(|tip| streams.options.complete(tip).into_owned());
+                let told = error_json(Some(ErrorCode::InvalidArgument), message, tip);
                 format!("{}\n", escape_json(&told.to_string()))
             }
         };

@@ -85,6 +85,22 @@ fn a_difference_that_is_looked_for_is_the_preview_of_taking_it_back() {
 }
 
 #[test]
+fn an_option_before_its_verb_is_put_behind_it() {
+    for (words, wanted) in [
+        (&["--session", "work", "chat"][..], "tip: `palyra chat --session work` has"),
+        (
+            &["--model", "demo/demo", "run", "say hello"],
+            "tip: `palyra run --model demo/demo 'say hello'` has",
+        ),
+        (&["--json", "runs", "list"], "tip: `palyra runs list --json` has"),
+        (&["--limit", "3", "runs", "list", "--open"], "tip: `palyra runs list --limit 3 --open` has"),
+    ] {
+        let message = error(words);
+        assert!(message.contains(wanted) && !message.contains("asks a model"), "{words:?}: {message}");
+    }
+}
+
+#[test]
 fn a_tip_names_the_word_that_was_typed_as_a_shell_takes_it() {
     assert!(error(&["sessions", "search", "my moon"]).contains("--search 'my moon'`"));
     assert!(error(&["--no-start", "chat", "notes", "--json"]).contains("`palyra chat --session notes`"));

@@ -14,7 +14,7 @@ use palyra_wire::v1;
 use super::open_questions::{NOTHING_TO_APPROVE, nothing_to_approve};
 use crate::context::Context;
 use crate::failure::Failure;
-use palyra_run_view::{ERASED_MARK, age};
+use palyra_run_view::{ERASED_MARK, age, named_other};
 use palyra_screen_text::clean_line;
 use palyra_screen_text::short_id;
 use palyra_terminal::NoteKind;
@@ -153,7 +153,7 @@ async fn resolve_name<T: NamedId>(client: &Client, name: &str) -> Result<T, Fail
     }
 }
 
-/// Says that what should name one thing names another, and how to come from that one to what is meant.
+/// Says that the name is one of another thing, and how that leads to the right one.
 async fn other_kind(client: &Client, wanted: IdKind, name: &str) -> Option<Failure> {
     let other = match wanted {
         _ if name.starts_with("last") => return None,
@@ -163,31 +163,12 @@ async fn other_kind(client: &Client, wanted: IdKind, name: &str) -> Option<Failu
     };
     let found = client.resolve_id(other, name, this_folder()).await.ok()?;
     match found.matches.as_slice() {
-        [only] if !found.more => named_other(wanted, name, &only.id),
+        [only] if !found.more => {
+            let (code, message, mend) = named_other(wanted, name, &only.id)?;
+            Some(Failure::WithMend { code, message, mend })
+        }
         _ => None,
     }
-}
-
-fn named_other(wanted: IdKind, name: &str, other: &str) -> Option<Failure> {
-    let id = short_id(other);
-    let (code, kind, mend) = match wanted {
-        IdKind::Run => {
-            (ErrorCode::RunNotFound, "session", format!("`palyra runs list --session {id}` lists its runs"))
-        }
-        IdKind::Session => (
-            ErrorCode::SessionNotFound,
-            "run",
-            format!("`palyra runs show {id}` shows the session that it is in"),
-        ),
-        IdKind::Approval => (
-            ErrorCode::ApprovalNotFound,
-            "run",
-            format!("`palyra approve list --run {id}` lists what it waits for"),
-        ),
-        IdKind::Grant | IdKind::Agent | IdKind::Token => return None,
-    };
-    let message = format!("no {} begins or ends with `{name}`: it names a {kind}", wanted.as_str());
-    Some(Failure::WithMend { code, message, mend })
 }
 
 fn is_not_found(code: ErrorCode) -> bool {
@@ -435,19 +416,6 @@ mod tests {
             assert_eq!(refused.exit().number(), 2);
             let notice = refused.to_string();
             assert!(notice.contains(&first.id) && notice.contains("write_file creates `a b`"), "{notice}");
-        }
-    }
-
-    #[test]
-    fn a_name_of_another_thing_leads_from_that_to_what_is_meant() {
-        let id = RunId::from_parts(1, 1).to_string();
-        for (wanted, command) in [
-            (IdKind::Run, "`palyra runs list --session "),
-            (IdKind::Session, "`palyra runs show "),
-            (IdKind::Approval, "`palyra approve list --run "),
-        ] {
-            let lines = named_other(wanted, "5FAV", &id).unwrap().lines();
-            assert!(lines[0].contains("5FAV`: it names a ") && lines[1].contains(command), "{lines:?}");
         }
     }
 

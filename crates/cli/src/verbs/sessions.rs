@@ -16,7 +16,7 @@ use crate::context::Context;
 use crate::drive::OutputFormat;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use palyra_run_view::{ERASED_MARK, branch_origin, run_state, run_state_name, session_lines};
+use palyra_run_view::{ERASED_MARK, branch_origin, run_state, run_state_name, session_lines, ways_on_in};
 use palyra_screen_text::clean_line;
 use palyra_screen_text::{count, short_id};
 use palyra_terminal::{NoteKind, Output};
@@ -131,51 +131,49 @@ impl SessionsVerb {
 pub(crate) async fn run(context: &Context, verb: SessionsVerb) -> Result<Exit, Failure> {
     let client = context.connect().await?;
     let named = verb.named();
-    let done = obey(context, &client, verb).await;
+    let done = async {
+        match verb {
+            SessionsVerb::List(args) => list::run(context, &client, args).await,
+            SessionsVerb::Show(named) => {
+                let session = named.find(&client).await?;
+                show(context, &client, &session, named.json.into()).await
+            }
+            SessionsVerb::Reset(named) => {
+                let selector = v1::SessionSelector { reset: true, ..named.selector(&client).await? };
+                let request = v1::ResolveSessionRequest { session: Some(selector), ..Default::default() };
+                let session = resolve(&client, request).await?;
+                let notice = "a fresh context begins; what was said before stays in the journal";
+                say(context, &session, named.json.into(), notice)
+            }
+            SessionsVerb::Rename { named, title } => {
+                let session = client.rename_session(named.id(&client).await?, title.join(" ")).await?;
+                let notice = match session.label.as_str() {
+                    "" => "the session has no title".to_owned(),
+                    label => format!("the session is called {label}"),
+                };
+                say(context, &session, named.json.into(), &notice)
+            }
+            SessionsVerb::Branch { place, label, json } => {
+                branch(context, &client, place, label, json.into()).await
+            }
+            SessionsVerb::Compact(args) => compact::run(&context.output, &client, args).await,
+            SessionsVerb::Recall(args) => recall::run(&context.output, &client, args).await,
+            SessionsVerb::Archive(named) => {
+                let session = client.archive_session(named.id(&client).await?).await?;
+                let id = context.output.id(&session.session_id);
+                let notice = format!("session archived; `palyra sessions restore {id}` restores it");
+                say(context, &session, named.json.into(), &notice)
+            }
+            SessionsVerb::Restore(named) => {
+                let session = client.restore_session(named.id(&client).await?).await?;
+                say(context, &session, named.json.into(), "session restored; it takes input again")
+            }
+            SessionsVerb::Cleanup(named) => cleanup(context, &client, &named).await,
+        }
+    };
     match named {
-        Some(session) => done.map_err(|failure| failure.naming_session(&session)),
-        None => done,
-    }
-}
-
-async fn obey(context: &Context, client: &Client, verb: SessionsVerb) -> Result<Exit, Failure> {
-    match verb {
-        SessionsVerb::List(args) => list::run(context, client, args).await,
-        SessionsVerb::Show(named) => {
-            let session = named.find(client).await?;
-            show(context, client, &session, named.json.into()).await
-        }
-        SessionsVerb::Reset(named) => {
-            let selector = v1::SessionSelector { reset: true, ..named.selector(client).await? };
-            let request = v1::ResolveSessionRequest { session: Some(selector), ..Default::default() };
-            let session = resolve(client, request).await?;
-            let notice = "a fresh context begins; what was said before stays in the journal";
-            say(context, &session, named.json.into(), notice)
-        }
-        SessionsVerb::Rename { named, title } => {
-            let session = client.rename_session(named.id(client).await?, title.join(" ")).await?;
-            let notice = match session.label.as_str() {
-                "" => "the session has no title".to_owned(),
-                label => format!("the session is called {label}"),
-            };
-            say(context, &session, named.json.into(), &notice)
-        }
-        SessionsVerb::Branch { place, label, json } => {
-            branch(context, client, place, label, json.into()).await
-        }
-        SessionsVerb::Compact(args) => compact::run(&context.output, client, args).await,
-        SessionsVerb::Recall(args) => recall::run(&context.output, client, args).await,
-        SessionsVerb::Archive(named) => {
-            let session = client.archive_session(named.id(client).await?).await?;
-            let id = context.output.id(&session.session_id);
-            let notice = format!("session archived; `palyra sessions restore {id}` restores it");
-            say(context, &session, named.json.into(), &notice)
-        }
-        SessionsVerb::Restore(named) => {
-            let session = client.restore_session(named.id(client).await?).await?;
-            say(context, &session, named.json.into(), "session restored; it takes input again")
-        }
-        SessionsVerb::Cleanup(named) => cleanup(context, client, &named).await,
+        Some(session) => done.await.map_err(|failure| failure.naming_session(&session)),
+        None => done.await,
     }
 }
 
@@ -285,31 +283,6 @@ async fn show_last_runs(output: &Output, client: &Client, session: &v1::Session)
         let state = run_state_name(run_state(run.state));
         output.line(&format!("{begin:<9}{}  {state:<9}  {input}", short_id(&run.run_id)))?;
     }
-    output.note(NoteKind::Info, &ways_on(session));
+    output.note(NoteKind::Info, &ways_on_in(session));
     Ok(())
-}
-
-/// Says how to see more of a session, and how to go on in it.
-fn ways_on(session: &v1::Session) -> String {
-    let id = short_id(&session.session_id);
-    let goes_on = match session.archived {
-        Some(_) => format!("it is archived: `palyra sessions restore {id}` makes it active again"),
-        None => format!("`palyra chat --session {id}` goes on in it"),
-    };
-    format!("`palyra runs list --session {id}` lists its runs, `palyra runs tail RUN` shows one; {goes_on}")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_archived_session_is_restored_before_it_goes_on() {
-        let session_id = "01M84HKZ5N8HY3ARZ2DB96C5QJ".to_owned();
-        let mut session = v1::Session { session_id, ..Default::default() };
-        assert!(ways_on(&session).contains("`palyra chat --session 96C5QJ`"));
-        session.archived = Some(prost_types::Timestamp::default());
-        let said = ways_on(&session);
-        assert!(said.contains("`palyra sessions restore 96C5QJ`") && !said.contains("chat"), "{said}");
-    }
 }

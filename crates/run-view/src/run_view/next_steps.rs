@@ -15,15 +15,15 @@ const HOST_CHARS_MAX: usize = 200;
 /// Returns what to do after a call failed with a code, and with what the tool said.
 pub(super) fn next_step(code: &str, output: &str) -> Option<String> {
     let is = |wanted: ErrorCode| wanted.to_string() == code;
-    let has = |signs: &[&str]| signs.iter().any(|sign| output.contains(sign));
-    if is(ErrorCode::CommandFailed) && output.starts_with(NOT_EXECUTABLE) && has(&CLOSED_SIGNS) {
+    let is_closed = has_sign(output, &CLOSED_SIGNS) && !has_sign(output, &OTHER_SIGNS);
+    if is(ErrorCode::CommandFailed) && is_closed && output.starts_with(NOT_EXECUTABLE) {
         return Some(
             "a file that is not marked as a program cannot be run: `chmod +x FILE` marks it, or ask for its interpreter, such as \
              `sh FILE`"
                 .to_owned(),
         );
     }
-    if is(ErrorCode::CommandFailed) && has(&CLOSED_SIGNS) && !has(&OTHER_SIGNS) {
+    if is(ErrorCode::CommandFailed) && is_closed {
         return Some(
             "programs reach the workspace of the run and the system's programs, and write there and in a `/tmp` of their own only; `--workspace DIR` of `palyra run` \
              and `palyra chat` chooses another folder"
@@ -31,6 +31,10 @@ pub(super) fn next_step(code: &str, output: &str) -> Option<String> {
         );
     }
     if is(ErrorCode::FetchStatus) { after_status(output) } else { None }
+}
+
+fn has_sign(output: &str, signs: &[&str]) -> bool {
+    signs.iter().any(|sign| output.contains(sign))
 }
 
 /// Returns what to do after the status of an answer, which begins with `HTTP STATUS from ADDRESS`.

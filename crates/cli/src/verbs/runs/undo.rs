@@ -15,7 +15,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::verbs::approve::folder_of;
 use crate::verbs::ids::RunName;
-use palyra_run_view::{UndoExtent, age, how_to_go_on, is_back, undo_outcome, undone_by_path};
+use palyra_run_view::{UndoExtent, age, is_back, mend_of_open, undo_outcome, undone_by_path};
 use palyra_screen_text::clean_line;
 use palyra_screen_text::{count, diff_lines, short_id};
 use palyra_terminal::NoteKind;
@@ -215,14 +215,6 @@ async fn still_open(
     Failure::WithMend { code: error.code(), message: format!("{error} ({id})"), mend }
 }
 
-/// Says how a run comes to its end, and what takes its changes back then.
-fn mend_of_open(run: &v1::Run) -> String {
-    let id = short_id(&run.run_id);
-    let goes_on = how_to_go_on(run).filter(|_| run.phase() == v1::RunPhase::Waiting);
-    let goes_on = goes_on.map(|words| format!("{words}, or ")).unwrap_or_default();
-    format!("{goes_on}`palyra runs cancel {id}` ends it; then `palyra runs undo {id}`")
-}
-
 /// Names the newest run with changes that can be taken back, or says that there is none.
 async fn nearest_changes(
     folder: Option<&Path>,
@@ -359,34 +351,6 @@ mod tests {
         assert_eq!(notice(&[&made, &changed]), "1 file restored, 1 removed, 0 skipped");
         let dry = summary(&[&made], UndoExtent::DryRun);
         assert_eq!(dry, "1 file would be removed, 0 skipped; nothing was changed");
-    }
-
-    #[test]
-    fn an_open_run_is_led_on_by_what_it_waits_for() {
-        let run = |reason: v1::WaitReason, phase: v1::RunPhase| v1::Run {
-            run_id: "01M84HKZ5N8HY3ARZ2DB96C5QJ".to_owned(),
-            waiting_for: reason.into(),
-            phase: phase.into(),
-            ..Default::default()
-        };
-        let ends = "`palyra runs cancel 96C5QJ` ends it; then `palyra runs undo 96C5QJ`";
-        for (reason, phase, wanted) in [
-            (v1::WaitReason::Approval, v1::RunPhase::Waiting, "`palyra approve` answers it, or "),
-            (
-                v1::WaitReason::Question,
-                v1::RunPhase::Waiting,
-                "`palyra runs answer 96C5QJ TEXT` answers it, or ",
-            ),
-            (
-                v1::WaitReason::Budget,
-                v1::RunPhase::Waiting,
-                "`palyra budget go-on 96C5QJ` lets it go on once, or ",
-            ),
-            (v1::WaitReason::UnknownKind, v1::RunPhase::Waiting, ""),
-            (v1::WaitReason::Unspecified, v1::RunPhase::Running, ""),
-        ] {
-            assert_eq!(mend_of_open(&run(reason, phase)), format!("{wanted}{ends}"), "{reason:?}");
-        }
     }
 
     #[test]

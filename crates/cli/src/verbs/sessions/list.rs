@@ -9,7 +9,7 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::verbs::runs::erased::is_erased;
-use palyra_run_view::{ERASED_MARK, age, is_named, session_title};
+use palyra_run_view::{ERASED_MARK, age, is_named, session_title, way_on_of};
 use palyra_screen_text::clean_line;
 use palyra_screen_text::short_id;
 use palyra_terminal::NoteKind;
@@ -89,7 +89,7 @@ pub(super) async fn run(context: &Context, client: &Client, args: ListArgs) -> R
     context.table(["SESSION", "AGE", "RUNS", "TITLE"], listed.items.iter().zip(titles).map(row).collect())?;
     listed.note_further(&context.output);
     if context.output.is_watched() {
-        context.output.note(NoteKind::Info, &way_on(&listed.items));
+        context.output.note(NoteKind::Info, &way_on_of(&listed.items));
     }
     Ok(Exit::Done)
 }
@@ -104,20 +104,6 @@ async fn no_sessions(client: &Client, args: &ListArgs) -> Result<String, Failure
         false => "there are no sessions yet; `palyra chat` begins one",
     }
     .to_owned())
-}
-
-/// Says how to go on with the newest session that takes input, or with the newest one of those that are archived.
-fn way_on(listed: &[v1::Session]) -> String {
-    let is_active = |session: &&v1::Session| session.archived.is_none();
-    match listed.iter().find(is_active) {
-        Some(newest) => {
-            format!("`palyra chat --session {}` goes on with that session", short_id(&newest.session_id))
-        }
-        None => {
-            let newest = listed.first().map(|session| short_id(&session.session_id)).unwrap_or_default();
-            format!("`palyra sessions restore {newest}` makes that session active again")
-        }
-    }
 }
 
 /// Returns whether the input that a search found is shown in the place of a title without the text.
