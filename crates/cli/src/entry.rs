@@ -12,16 +12,22 @@ use crate::failure::Failure;
 use crate::help;
 use crate::verbs;
 use palyra_backup_verb::BackupOutcome;
-use palyra_terminal::{ErrorFormat, InterruptListener, Output};
+use palyra_terminal::{CommandOptions, ErrorFormat, InterruptListener, Output};
 
 /// Runs the program with its arguments, the program's name first.
 pub fn run(arguments: Vec<OsString>, daemon: DaemonHooks) -> ExitCode {
     let json = arguments.iter().any(|argument| argument == "--json");
+    let options = CommandOptions::of_arguments(&arguments);
     let (line, json) = match command_line::parse(arguments) {
         Ok(parsed) => parsed,
-        Err(error) => return help::say(&error, &Output::of_process(json.into())).into(),
+        Err(error) => {
+            let output = Output::of_process(json.into());
+            output.set_options(options);
+            return help::say(&error, &output).into();
+        }
     };
     let output = Output::of_process(json.into());
+    output.set_options(options);
     let CommandLine { global, verb } = line;
     let verb = match verb {
         Some(Verb::Serve(verb)) => return run_daemon(global, verb, daemon),

@@ -14,25 +14,13 @@ use serde_json::Value;
 
 use crate::exit::Exit;
 use crate::model_names::is_same_model;
-use palyra_explain::{mend_of_locked_vault, mend_of_model, mend_of_refusal};
+use palyra_explain::{mend_in_chat, mend_of_address, mend_of_locked_vault, mend_of_model, mend_of_refusal};
 use palyra_screen_text::shell_word;
 
 const PATH_CHARS_MAX: usize = 300;
 /// What mends of codes have in the place of an id.
 const ID_PLACEHOLDER: &str = " ID";
-/// Parts of mends, and what a chat has for the same.
-const IN_CHAT: [(&str, &str); 6] = [
-    // A daemon that the chat starts has the variables of the chat.
-    ("in this shell, then the same command again", "in a shell, then /quit and `palyra chat` there"),
-    ("then the same command again there", "then /quit and `palyra chat` there"),
-    ("then the same command again", "then type it again"),
-    (" (`palyra model list --ask` lists them)", ""),
-    ("with --model", "with /model"),
-    ("start a new session", "begin a fresh context with /reset"),
-];
-/// Begins the mend of a run that reached one of its limits.
-const GO_ON_OF_SHELL: &str = "`palyra runs answer ";
-/// Their placeholder for a model.
+/// What mends of codes have in the place of a model.
 const MODEL_PLACEHOLDER: &str = " PROVIDER/MODEL";
 
 /// Why a verb did not do what it was asked.
@@ -174,19 +162,21 @@ impl Failure {
 
     /// Names the commands of a chat in the mend of its code, in the place of those of the command line.
     pub(crate) fn in_chat(self) -> Self {
-        let in_chat = |mend: &str| {
-            // The id of the run stands between both parts.
-            let mend = match (mend.starts_with(GO_ON_OF_SHELL), mend.split_once(" goes on in its session")) {
-                (true, Some((_, rest))) => format!("type on to go on{rest}"),
-                _ => mend.to_owned(),
-            };
-            IN_CHAT.iter().fold(mend, |mend, (of_shell, of_chat)| mend.replace(of_shell, of_chat))
-        };
         match self {
-            Self::Local { code, message } if in_chat(code.mend()) != code.mend() => {
-                Self::WithMend { code, message, mend: in_chat(code.mend()) }
+            Self::Local { code, message } if mend_in_chat(code.mend()) != code.mend() => {
+                Self::WithMend { code, message, mend: mend_in_chat(code.mend()) }
             }
-            Self::WithMend { code, message, mend } => Self::WithMend { code, message, mend: in_chat(&mend) },
+            Self::WithMend { code, message, mend } => {
+                Self::WithMend { code, message, mend: mend_in_chat(&mend) }
+            }
+            Self::Client(error) => {
+                let code = error.code();
+                let own = own_mend(&error).unwrap_or_else(|| code.mend().to_owned());
+                match mend_in_chat(&own) {
+                    mend if mend == own => Self::Client(error),
+                    mend => Self::WithMend { code, message: chain(&error), mend },
+                }
+            }
             other => other,
         }
     }
@@ -312,15 +302,7 @@ fn own_mend(error: &ClientError) -> Option<String> {
             Some("start one: the same command without --no-start, or `palyra serve`".to_owned())
         }
         ClientError::Lost { endpoint, cause } if endpoint.starts_with("http://") => {
-            Some(match cause.contains("refused") {
-                true => format!(
-                    "nothing answers at {endpoint}: set `listen.tcp` in the daemon's configuration, then `palyra admin stop` \
-                     there; its next start listens"
-                ),
-                false => "try again; --connect takes the address of `listen.tcp`, not that of the console (`palyra status` lists \
-                          both)"
-                    .to_owned(),
-            })
+            Some(mend_of_address(endpoint, cause))
         }
         ClientError::GaveUp { last, .. } => own_mend(last),
         ClientError::Refused { code, message } => {
@@ -426,13 +408,10 @@ mod tests {
             "{asked:?}"
         );
         assert!(!asked[1].contains("--"), "{asked:?}");
-        let limit = Failure::local(ErrorCode::TurnLimit, "no").naming_run(&id, "");
-        assert!(limit.lines()[1].contains(&format!("`palyra runs answer {id} --new TEXT`")), "{limit:?}");
-        let limit = limit.in_chat().lines();
-        assert!(
-            limit[1].starts_with("  type on to go on; for more at once raise `limits.turns_max`"),
-            "{limit:?}"
-        );
+        let over = || Failure::local(ErrorCode::TurnLimit, "50 turns").naming_run(&id, "mine/shop");
+        assert!(over().lines()[1].contains(&format!("`palyra runs answer {id} --new TEXT`")), "{:?}", over());
+        let over = over().in_chat().lines();
+        assert!(over[1].starts_with("  what you say next goes on from there; or raise"), "{over:?}");
         let refused = "HTTP 401: no; the key is `env:MINE_KEY`";
         let refused =
             Failure::local(ErrorCode::ModelAuth, refused).naming_run(&id, "mine/shop").in_chat().lines();

@@ -1,6 +1,6 @@
 //! Help: of a verb, of an error code, or about something that concerns all verbs.
 
-use clap::error::ContextKind;
+use clap::error::{ContextKind, ContextValue};
 use serde_json::json;
 
 use crate::command_line::{self, ExplainVerb};
@@ -112,7 +112,12 @@ fn show_page(context: &Context, page: &str, view: PageView) -> Result<(), Failur
 
 /// Returns whether the parser knows no verb that is near.
 fn names_no_verb(error: &clap::Error) -> bool {
-    error.get(ContextKind::SuggestedSubcommand).is_none() && error.get(ContextKind::Suggested).is_none()
+    [ContextKind::SuggestedSubcommand, ContextKind::Suggested].into_iter().all(|kind| match error.get(kind) {
+        None => true,
+        Some(ContextValue::Strings(names)) => names.is_empty(),
+        Some(ContextValue::StyledStrs(tips)) => tips.is_empty(),
+        Some(_) => false,
+    })
 }
 
 fn is_verb(word: &str) -> bool {

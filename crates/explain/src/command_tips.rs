@@ -64,8 +64,8 @@ pub fn with_tip(
         error.remove(ContextKind::SuggestedSubcommand);
         error.remove(ContextKind::SuggestedArg);
         error.remove(ContextKind::Suggested);
-    } else if let Some(command) = question_with_option(&error, typed, verbs).filter(|_| without_verb) {
-        tips.push(format!("`{command}` asks a model"));
+    } else if let Some(tip) = tip_of_option(&error, typed, unknown, verbs) {
+        tips.push(tip);
         error.remove(ContextKind::SuggestedArg);
         error.remove(ContextKind::Suggested);
     } else {
@@ -163,6 +163,40 @@ fn with_option(error: &clap::Error, typed: &[String]) -> Vec<String> {
         typed.push(option.clone());
     }
     typed
+}
+
+/// Returns the tip for an option that was typed before the verb, or with a question.
+fn tip_of_option(
+    error: &clap::Error,
+    typed: &[String],
+    unknown: UnknownWord,
+    verbs: &clap::Command,
+) -> Option<String> {
+    if let Some(command) = option_behind_verb(error, typed, verbs) {
+        return Some(format!("`{command}` has the option behind its verb"));
+    }
+    let question = question_with_option(error, typed, verbs).filter(|_| unknown == UnknownWord::First)?;
+    Some(format!("`{question}` asks a model"))
+}
+
+/// Returns a command whose option was typed before its verb, with the option where the verb takes it.
+fn option_behind_verb(error: &clap::Error, typed: &[String], verbs: &clap::Command) -> Option<String> {
+    let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else { return None };
+    let at = typed.iter().position(|word| verbs.find_subcommand(word).is_some())?;
+    let mut verb = verbs.find_subcommand(&typed[at])?;
+    let mut end = at + 1;
+    while let Some(deeper) = typed.get(end).and_then(|word| verb.find_subcommand(word)) {
+        verb = deeper;
+        end += 1;
+    }
+    let known = verb.get_arguments().find(|known| known.get_long() == option.strip_prefix("--"))?;
+    // Only the value of the option is before the verb.
+    let values = usize::from(known.get_action().takes_values());
+    if at != values || typed.contains(option) {
+        return None;
+    }
+    let words = typed[at..end].iter().chain([option]).chain(&typed[..at]).chain(&typed[end..]);
+    Some(format!("palyra {}", words.map(|word| shell_word(word)).collect::<Vec<_>>().join(" ")))
 }
 
 /// Returns a question with an option of `run` in front of it, as `run` takes it.

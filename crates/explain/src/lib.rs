@@ -3,7 +3,7 @@
 //! Begin at [`ExplainTopic::read`]; `library` holds the texts, `page_text` lays them out. `typed_commands` and `command_tips` are what is said
 //! after a command line that does not exist, `model_mends` after a model that does not
 //! answer, `key_mends` after a key that its server refuses, `unused_variables` where variables name a model that is not asked, `plain_hosts` after a secret was bound to a host
-//! without TLS, `refusal_mends` after a refusal whose code does not say what helps.
+//! without TLS, `refusal_mends` after a refusal whose code does not say what helps, `chat_mends` in a chat.
 
 mod environment;
 mod library;
@@ -16,7 +16,9 @@ mod model_mends;
 mod unused_variables;
 mod plain_hosts;
 mod refusal_mends;
+mod chat_mends;
 
+pub use chat_mends::{mend_in_chat, mend_of_address};
 pub use command_tips::{UnknownWord, with_tip};
 pub use environment::ENVIRONMENT;
 pub use key_mends::mend_of_refused_key;

@@ -97,8 +97,12 @@ fn mend_of_cause(message: &str, model: &str) -> Option<String> {
     fixed.map(str::to_owned).or_else(|| mend_of_refused_key(message))
 }
 
-/// Returns what to do where the demo model was asked for an answer by a schema: another attempt cannot differ.
+/// Returns what to do where the demo model was asked for an answer by a schema, or by another name: another attempt
+/// cannot differ.
 fn mend_of_demo(message: &str, model: &str) -> Option<&'static str> {
+    if message.contains("the demo provider has one model") {
+        return Some("choose it with --model demo/demo, or another of those that `palyra model list` shows");
+    }
     (model == DEMO_MODEL && message.contains("does not fit the schema")).then_some(
         "the demo model cannot answer by a schema: `palyra model add` adds a model that can, for all later runs",
     )
@@ -355,6 +359,8 @@ mod tests {
     fn a_schema_and_a_key_of_the_vault_lead_to_what_helps() {
         let message = "the answer does not fit the schema: `/a`: must be of type string";
         assert!(mend_of_demo(message, "demo/demo").unwrap().contains("`palyra model add`"));
+        let named = "the demo provider has one model, `demo`, and no `nope`";
+        assert!(mend_of_demo(named, "demo/nope").unwrap().contains("--model demo/demo"));
         assert_eq!((mend_of_demo(message, "a/b"), mend_of_demo("busy", "demo/demo")), (None, None));
         let said = vault_key_untested("my", "127.0.0.1:80", "my/b c");
         assert!(said.contains("`palyra model test 'my/b c'`"), "{said}");

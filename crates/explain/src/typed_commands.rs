@@ -6,7 +6,7 @@ use palyra_screen_text::shell_word;
 use palyra_types::id_name::IdName;
 
 /// Command lines that people type, each by its first words and the options among the others; `*` is the next word,
-/// `@` one that looks like an id. Then what to type instead, with that word, and what it does. A line of one row can begin
+/// `@` one that looks like an id; `.` is the end, where other lines have more words. Then what to type instead, with that word, and what it does. A line of one row can begin
 /// with a line of a later row, and not the other way round.
 pub const TYPED_COMMANDS: &[(&[&str], &str, &str)] = &[
     (
@@ -42,6 +42,7 @@ pub const TYPED_COMMANDS: &[(&[&str], &str, &str)] = &[
         "goes on with the conversation of this folder; /branch there lists where it can branch off",
     ),
     (&["chat *"], "palyra chat --session *", "goes on with a session; `palyra run TEXT` asks once"),
+    (&["sessions @"], "palyra sessions show @", "shows that session"),
     (&["undo @"], "palyra runs undo @", "takes back what that run changed in files"),
     (&["undo"], "palyra runs undo last", "takes back what the last run changed in files"),
     (
@@ -56,8 +57,26 @@ pub const TYPED_COMMANDS: &[(&[&str], &str, &str)] = &[
     ),
     (&["history", "ls", "list", "runs ls"], "palyra runs list", "lists the runs"),
     (&["ps", "jobs"], "palyra runs list --open", "lists the runs that are not over"),
-    (&["tail"], "palyra runs tail last", "shows the last run"),
-    (&["show @"], "palyra runs show @", "shows that run"),
+    (&["tail @", "runs log @", "runs logs @"], "palyra runs tail @", "shows that run"),
+    (&["tail ."], "palyra runs tail last", "shows the last run"),
+    (&["wait @"], "palyra runs wait @", "waits until that run ends"),
+    (&["wait ."], "palyra runs wait last", "waits until the last run ends"),
+    (&["answer @"], "palyra runs answer @ TEXT", "answers that run"),
+    (&["steer @"], "palyra runs steer @ TEXT", "tells that run something for its next step"),
+    (
+        &["runs retry @", "runs rerun @", "retry @", "rerun @"],
+        "palyra runs answer @ --new TEXT",
+        "asks again, in the session of that run",
+    ),
+    (
+        &["runs retry", "runs rerun", "retry .", "rerun ."],
+        "palyra runs answer last --new TEXT",
+        "asks again, in the session of the last run",
+    ),
+    (&["effects @"], "palyra runs effects @", "lists what that run did"),
+    (&["effects ."], "palyra runs effects", "lists what runs did"),
+    (&["bookmarks"], "palyra runs bookmarks", "lists the bookmarks"),
+    (&["show @", "runs @"], "palyra runs show @", "shows the state of that run"),
     (&["grants"], "palyra approve grants", "lists the stored grants"),
     (&["attach *"], "palyra run --attach * QUESTION", "attaches a file to a question"),
     (
@@ -70,17 +89,20 @@ pub const TYPED_COMMANDS: &[(&[&str], &str, &str)] = &[
         "palyra explain docs/policy.md",
         "says how to write a rule; rules are files",
     ),
-    (&["cancel @", "kill @", "runs stop @", "runs kill @"], "palyra runs cancel @", "stops that run"),
-    (&["cancel"], "palyra runs cancel last", "stops the last run"),
+    (
+        &["cancel @", "kill @", "stop @", "runs stop @", "runs kill @"],
+        "palyra runs cancel @",
+        "stops that run",
+    ),
+    (&["cancel ."], "palyra runs cancel last", "stops the last run"),
     (&["runs search *", "runs find *"], "palyra runs list --search *", "searches the runs"),
-    (&["runs log @", "runs logs @"], "palyra runs tail @", "shows that run"),
     (
         &["runs delete @", "runs erase @", "runs remove @", "erase @", "delete @"],
         "palyra journal erase @",
         "erases the content of that run",
     ),
     (
-        &["erase", "delete"],
+        &["erase .", "delete ."],
         "palyra journal erase last",
         "erases the content of the last run, after a question",
     ),
@@ -89,7 +111,7 @@ pub const TYPED_COMMANDS: &[(&[&str], &str, &str)] = &[
     (&["yes", "allow"], "palyra approve yes last", "lets the only call that waits run"),
     (&["no", "deny"], "palyra approve no last", "denies the only call that waits"),
     (&["approve deny *", "approve reject *"], "palyra approve no *", "denies that call"),
-    (&["approve allow *"], "palyra approve yes *", "lets that call run"),
+    (&["approve allow *", "approve @"], "palyra approve yes *", "lets that call run"),
     (
         &["approve yes --all", "approve --all"],
         "palyra approve",
@@ -131,17 +153,21 @@ pub const TYPED_COMMANDS: &[(&[&str], &str, &str)] = &[
         "runs the daemon in the foreground; other verbs start it by themselves",
     ),
     (&["daemon"], "palyra status", "shows the daemon"),
-    (&["stop", "shutdown"], "palyra admin stop", "stops the daemon"),
-    (&["restart", "admin restart"], "palyra admin stop", "stops the daemon; the next command starts it"),
+    (&["stop .", "shutdown ."], "palyra admin stop", "stops the daemon"),
+    (&["restart .", "admin restart"], "palyra admin stop", "stops the daemon; the next command starts it"),
     (&["skills"], "palyra tools skills list", "lists the skills"),
     (&["agents"], "palyra admin agents", "lists the agents"),
     (&["tokens"], "palyra admin tokens list", "lists the tokens"),
     (&["vault", "secrets"], "palyra admin vault list", "lists the secrets by name"),
     (&["completions"], "palyra admin completions bash", "writes completions for a shell"),
     (&["verify"], "palyra journal verify", "verifies the journal"),
-    (&["export"], "palyra journal export last FOLDER", "exports what proves the last run into a new folder"),
+    (
+        &["export ."],
+        "palyra journal export last proof",
+        "writes the last run with its proof into the folder `proof`",
+    ),
     (&["log"], "palyra logs", "shows the daemon's log"),
-    (&["check"], "palyra doctor", "checks this installation"),
+    (&["check ."], "palyra doctor", "checks this installation"),
     (
         &["policy reload", "policy apply", "reload"],
         "palyra config reload",
@@ -188,9 +214,14 @@ pub fn known_command(typed: &[String]) -> Option<(String, &'static str)> {
 
 /// Returns whether the words behind a command are one text.
 fn takes_text(command: &str) -> bool {
-    ["palyra run ", "palyra memory add ", "palyra memory search "]
-        .iter()
-        .any(|verb| command.starts_with(verb))
+    const TEXTS: [&str; 5] = [
+        "palyra run ",
+        "palyra memory add ",
+        "palyra memory search ",
+        "palyra runs list --search ",
+        "palyra sessions list --search ",
+    ];
+    TEXTS.iter().any(|verb| command.starts_with(verb))
 }
 
 /// Returns what to type for a command line that lacks something, and what that does.
@@ -271,6 +302,8 @@ fn matched<'t>(pattern: &str, typed: &'t [String]) -> Option<&'t str> {
     let (options, words): (Vec<&str>, Vec<&str>) =
         pattern.split(' ').partition(|word| word.starts_with("--"));
     let plain = plain_words(typed);
+    let ends = words.last() == Some(&".");
+    let words = if ends { &words[..words.len() - 1] } else { &words[..] };
     let fits = |(at, word): (usize, &&str)| {
         plain.get(at).is_some_and(|typed| match *word {
             "*" => true,
@@ -281,7 +314,7 @@ fn matched<'t>(pattern: &str, typed: &'t [String]) -> Option<&'t str> {
     let has_options = options.iter().all(|option| typed.iter().any(|typed| typed == option));
     let is_match = words.iter().enumerate().all(fits) && has_options;
     // A pattern of options alone is for a command line without a verb.
-    let is_whole = !words.is_empty() || plain.is_empty();
+    let is_whole = (!words.is_empty() && !ends) || plain.len() == words.len();
     let at = words.iter().position(|word| ["*", "@"].contains(word));
     (is_match && is_whole).then(|| at.map_or("", |at| plain[at]))
 }
@@ -301,6 +334,25 @@ mod tests {
         ] {
             let typed: Vec<String> = typed.iter().map(|word| (*word).to_owned()).collect();
             assert_eq!(known_command(&typed).expect("known").0, wanted);
+        }
+    }
+
+    #[test]
+    fn more_words_are_kept_and_never_lead_to_something_wider() {
+        for (typed, wanted) in [
+            (&["stop", "3B7Q2K"][..], Some("palyra runs cancel 3B7Q2K")),
+            (&["stop"], Some("palyra admin stop")),
+            (&["stop", "the", "tests"], None),
+            (&["delete", "notes.txt"], None),
+            (&["delete"], Some("palyra journal erase last")),
+            (&["tail", "3B7Q2K"], Some("palyra runs tail 3B7Q2K")),
+            (&["approve", "3B7Q2K"], Some("palyra approve yes 3B7Q2K")),
+            (&["steer", "last", "be brief"], Some("palyra runs steer last TEXT")),
+            (&["search", "two", "words"], Some("palyra sessions list --search 'two words'")),
+            (&["runs", "find", "two", "words"], Some("palyra runs list --search 'two words'")),
+        ] {
+            let typed: Vec<String> = typed.iter().map(|word| (*word).to_owned()).collect();
+            assert_eq!(known_command(&typed).map(|(command, _)| command).as_deref(), wanted, "{typed:?}");
         }
     }
 

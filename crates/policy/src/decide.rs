@@ -357,26 +357,36 @@ fn explanation(snapshot: &ToolCallPolicySnapshot, tool: &ToolSpec, judged: &Judg
     }
 }
 
-/// The shipped rule against reading outside of the workspace.
+/// The shipped rules against reading and writing outside of the workspace.
 const READS_OUTSIDE: &str = "never-reads-outside";
+const WRITES_OUTSIDE: &str = "never-writes-outside";
+/// The tool that reads one file, which can be attached instead.
+const FILE_READER: &str = "read_file";
 /// The policy that ships and keeps runs of schedules from making schedules.
 const SCHEDULES_OF_SCHEDULES: &str = "never-schedules-of-schedules";
 
 /// Returns what would help where a policy that ships forbids a call.
 fn forbidden_mend(policies: &[String], tool: &ToolSpec) -> Option<&'static str> {
     let starts = tool.capabilities.contains(&Capability::Process);
-    if !starts && policies.iter().any(|id| id == READS_OUTSIDE) {
+    let is_by = |rule: &str| policies.iter().any(|id| id == rule);
+    if !starts && is_by(READS_OUTSIDE) && tool.name.as_str() == FILE_READER {
         return Some(
             "the person can attach a file that is elsewhere: /attach PATH in a chat, --attach PATH with an input",
         );
     }
-    if policies.iter().any(|id| id == SCHEDULES_OF_SCHEDULES) {
+    if !starts && (is_by(READS_OUTSIDE) || is_by(WRITES_OUTSIDE)) {
+        return Some(
+            "the person can start in that folder: `palyra run --workspace DIR` and `palyra chat --workspace DIR` \
+             work there",
+        );
+    }
+    if is_by(SCHEDULES_OF_SCHEDULES) {
         return Some(
             "say in your answer which schedule there should be: the person makes it with `palyra admin schedules add`, \
              or asks a run of their own for it",
         );
     }
-    (starts && policies.iter().any(|id| id == "never-into-git"))
+    (starts && is_by("never-into-git"))
         .then_some(
             "no program may name `.git`: leave it out of the line; `read_file` reads a file in it, and the `git` tool \
              shows status, log and diff",

@@ -35,6 +35,7 @@ mod policy_words;
 mod posture_line;
 mod printed;
 mod project_rules;
+mod named_other;
 mod queued_input;
 mod recall_words;
 mod reference_rows;
@@ -85,11 +86,12 @@ pub use names::{ERASED_MARK, branch_origin, is_named, run_state, run_state_name,
 pub use task_row::{queued_task_row, task_row};
 
 pub use conversation_entries::{last_answer, listed_entries};
+pub use named_other::named_other;
 pub use person_row::person_row;
 pub use policy_words::{difference_text, explanation_lines, how_in_force};
 pub use posture_line::posture_line;
 pub use project_rules::{accepted_digest, accepted_file_lines, project_file_lines};
-pub use queued_input::queued_input;
+pub use queued_input::{NOTHING_TO_APPROVE, how_to_go_on, mend_of_open, otherwise_waiting, queued_input};
 pub use recall_words::{recall_note, recall_switch_of};
 pub use reference_rows::{reference_notes, reference_row, unknown_reference};
 pub use run_view::{EchoMode, RunView, ShownLine, TextFlow, how_to_resolve};
@@ -97,7 +99,7 @@ pub use schedule_rows::{occurrence_row, schedule_lines, schedule_preview_lines, 
 pub use schedule_words::{ScheduleWords, schedule_draft};
 pub use search_match::{SearchMatch, no_session_note};
 pub use secret_words::{saved_secret_note, secret_row, vault_line};
-pub use session_lines::session_lines;
+pub use session_lines::{session_lines, way_on_of, ways_on_in};
 pub use tape_view::{used_by_run, used_so_far};
 pub use times::{age, date, typed_day, typed_time};
 pub use undone_files::{UndoExtent, is_back, undo_outcome, undone_by_path};

@@ -49,6 +49,7 @@ pub fn waits_for_words(run: &v1::Run) -> bool {
                 | v1::WaitReason::OutcomeUnknown
                 | v1::WaitReason::ClientTool
                 | v1::WaitReason::Budget
+                | v1::WaitReason::UnknownKind
         )
 }
 

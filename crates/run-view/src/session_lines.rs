@@ -1,6 +1,6 @@
 //! What is known of a session, in lines.
 
-use palyra_screen_text::clean_line;
+use palyra_screen_text::{clean_line, short_id};
 use palyra_wire::v1;
 
 use crate::times::date;
@@ -32,6 +32,32 @@ pub fn session_lines(session: &v1::Session) -> impl Iterator<Item = String> {
     known.map(|(name, value)| format!("{name:<9}{value}"))
 }
 
+/// Says how to see more of a session, and how to go on in it.
+#[must_use]
+pub fn ways_on_in(session: &v1::Session) -> String {
+    let id = short_id(&session.session_id);
+    let goes_on = match session.archived {
+        Some(_) => format!("it is archived: `palyra sessions restore {id}` makes it active again"),
+        None => format!("`palyra chat --session {id}` goes on in it"),
+    };
+    format!("`palyra runs list --session {id}` lists its runs, `palyra runs tail RUN` shows one; {goes_on}")
+}
+
+/// Says how to go on with the newest session that takes input, or with the newest one of those that are archived.
+#[must_use]
+pub fn way_on_of(listed: &[v1::Session]) -> String {
+    let is_active = |session: &&v1::Session| session.archived.is_none();
+    match listed.iter().find(is_active) {
+        Some(newest) => {
+            format!("`palyra chat --session {}` goes on with that session", short_id(&newest.session_id))
+        }
+        None => {
+            let newest = listed.first().map(|session| short_id(&session.session_id)).unwrap_or_default();
+            format!("`palyra sessions restore {newest}` makes that session active again")
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -48,5 +74,15 @@ mod tests {
         assert_eq!(lines[0], "session  S");
         assert!(lines.contains(&"recall   off".to_owned()) && lines.contains(&"runs     0".to_owned()));
         assert!(!lines.iter().any(|line| line.starts_with("key") || line.starts_with("branched")));
+    }
+
+    #[test]
+    fn an_archived_session_is_restored_before_it_goes_on() {
+        let session_id = "01M84HKZ5N8HY3ARZ2DB96C5QJ".to_owned();
+        let mut session = v1::Session { session_id, ..Default::default() };
+        assert!(ways_on_in(&session).contains("`palyra chat --session 96C5QJ`"));
+        session.archived = Some(prost_types::Timestamp::default());
+        let said = ways_on_in(&session);
+        assert!(said.contains("`palyra sessions restore 96C5QJ`") && !said.contains("chat"), "{said}");
     }
 }

@@ -4,6 +4,10 @@ use palyra_screen_text::clean_line;
 use palyra_wire::v1;
 use palyra_wire::v1::ReferenceError;
 
+/// How a reference to a folder begins. A folder is not attached.
+const FOLDER_KIND: &str = "@folder:";
+const FOLDER_OUTSIDE: &str = "it is outside of the workspace; `palyra run --workspace DIR` and `palyra chat --workspace DIR` work in another \
+                              folder";
 const WRITTEN_CHARS_MAX: usize = 120;
 
 /// Returns a line for each reference that became no call, and one for those that are too many.
@@ -14,7 +18,11 @@ pub fn unread_references(expanded: &v1::ReferencesExpanded) -> impl Iterator<Ite
 }
 
 fn unread(item: &v1::ReferenceItem) -> Option<String> {
-    let why = why_unread(item.refused())?;
+    let is_folder = item.written.starts_with(FOLDER_KIND);
+    let why = match item.refused() {
+        ReferenceError::OutsideOfWorkspace if is_folder => FOLDER_OUTSIDE,
+        error => why_unread(error)?,
+    };
     Some(format!("{} was not read: {why}", clean_line(&item.written, WRITTEN_CHARS_MAX)))
 }
 
@@ -27,12 +35,14 @@ pub(crate) fn why_unread(error: ReferenceError) -> Option<&'static str> {
         ReferenceError::InvalidLines => "the lines are not a range",
         ReferenceError::NotFound => "nothing has this name",
         ReferenceError::OutsideOfWorkspace => {
-            "it is outside of the workspace; `--attach FILE` sends any file along"
+            "it is outside of the workspace; a file there can be attached: /attach FILE in a chat, --attach FILE with `palyra run`"
         }
         ReferenceError::LooksLikeASecret => {
             "it has the name of a file with secrets; without @file:, the model can ask you to read it"
         }
-        ReferenceError::Symlink => "the path leads through a symbolic link",
+        ReferenceError::Symlink => {
+            "the path leads through a symbolic link; name the file that it leads to, if that is in the workspace"
+        }
         ReferenceError::IsBinary => "it is not text",
         ReferenceError::Unsuitable => "the tool cannot use it",
         ReferenceError::TooLarge => "it does not fit beside the other references",
@@ -60,10 +70,11 @@ mod tests {
             item("@file:a.md", ReferenceError::Unspecified),
             item("@file:/etc/hosts", ReferenceError::OutsideOfWorkspace),
             item("@file:.env", ReferenceError::LooksLikeASecret),
+            item("@folder:/etc", ReferenceError::OutsideOfWorkspace),
         ];
         let lines: Vec<String> =
             unread_references(&v1::ReferencesExpanded { items, surplus: 2, ..Default::default() }).collect();
-        assert_eq!(lines.len(), 3, "{lines:?}");
+        assert_eq!(lines.len(), 4, "{lines:?}");
         assert!(
             lines[0].starts_with("@file:/etc/hosts was not read: it is outside of the workspace"),
             "{lines:?}"
@@ -72,6 +83,8 @@ mod tests {
             lines[1].starts_with("@file:.env was not read: it has the name of a file with secrets"),
             "{lines:?}"
         );
-        assert!(lines[2].starts_with("2 further references"), "{lines:?}");
+        assert!(lines[0].contains("/attach FILE in a chat"), "{lines:?}");
+        assert!(lines[2].contains("--workspace DIR") && !lines[2].contains("attach"), "{lines:?}");
+        assert!(lines[3].starts_with("2 further references"), "{lines:?}");
     }
 }

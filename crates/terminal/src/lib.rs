@@ -5,6 +5,7 @@
 //! sign of one. Begin at [`Output`].
 
 mod output_error;
+mod command_options;
 mod output;
 mod report_form;
 mod pager;
@@ -17,6 +18,7 @@ mod line_editor;
 mod line_history;
 mod unseen;
 
+pub use command_options::CommandOptions;
 pub use interrupts::{INTERRUPTED_EXIT, InterruptListener};
 pub use keyboard::{AsItIs, Keyboard};
 pub use line_editor::{CompletionSource, LineEditor, LineOutcome, WordSuggestions, goes_on, joined};

@@ -16,6 +16,7 @@ use palyra_screen_text::{
     styled_rows,
 };
 
+use crate::command_options::CommandOptions;
 use crate::output_error::{OutputError, error_json, error_lines};
 
 /// The width of a terminal that does not say.
@@ -146,6 +147,8 @@ struct Streams {
     progress: bool,
     /// A program reads standard output and may write to the terminal of standard error at any time.
     piped_out: bool,
+    /// What commands that messages name are typed with.
+    options: CommandOptions,
 }
 
 impl Output {
@@ -172,8 +175,24 @@ impl Output {
             prompt_wraps: false,
             progress: false,
             piped_out: false,
+            options: CommandOptions::default(),
         };
         Self { streams: Arc::new(Mutex::new(streams)) }
+    }
+
+    /// Has the commands that messages name typed with these options.
+    pub fn set_options(&self, options: CommandOptions) {
+        self.lock().options = options;
+    }
+
+    /// Returns a message of our own with the options in use in each command that it names.
+    pub fn completed(&self, text: &str) -> String {
+        self.lock().options.complete(text).into_owned()
+    }
+
+    /// Returns a command to type, given from its verb on, with the options in use.
+    pub fn command(&self, words: &str) -> String {
+        self.completed(&format!("`palyra {words}`")).trim_matches('`').to_owned()
     }
 
     /// Writes a piece of a model's text to standard output: to a pipe at once and as it is; to a terminal in rows with
@@ -281,7 +300,9 @@ impl Output {
     /// Writes a note to standard error.
     pub fn note(&self, mark: NoteKind, text: &str) {
         let mut streams = self.lock();
-        let line = format!("{} {}", mark.sign(), clean_line(text, NOTE_CHARS_MAX));
+        // A question is shown as it was asked.
+        let text = if mark == NoteKind::Ask { text.into() } else { streams.options.complete(text) };
+        let line = format!("{} {}", mark.sign(), clean_line(&text, NOTE_CHARS_MAX));
         let rows = streams.in_rows(&line, Stream::Err);
         let rows = if streams.err.kind == StreamKind::Colored { signed(&rows, mark) } else { rows };
         streams.write_rows(&rows, USUAL);
@@ -325,13 +346,15 @@ impl Output {
         let told = match streams.errors {
             // It repeats what was typed, or pasted.
             ErrorFormat::Text => {
-                let told = clean_styled(&styled(told, streams.err.kind));
+                let told = clean_styled(&streams.options.complete(&styled(told, streams.err.kind)));
                 streams.styled_in_rows(&told, Stream::Err)
             }
             ErrorFormat::Json => {
                 let told = told.to_string();
                 let message = told.lines().next().unwrap_or_default().trim_start_matches("error: ");
-                let told = error_json(Some(ErrorCode::InvalidArgument), message, None);
+                let tip = told.lines().find_map(|line| line.trim_start().strip_prefix("tip: "));
+                let tip = tip.map(|tip| streams.options.complete(tip).into_owned());
+                let told = error_json(Some(ErrorCode::InvalidArgument), message, tip);
                 format!("{}\n", escape_json(&told.to_string()))
             }
         };
@@ -384,17 +407,28 @@ impl Output {
         match errors {
             ErrorFormat::Text => self.error_lines(lines),
             ErrorFormat::Json => {
-                let told = value.map(|told| escape_json(&told.to_string()));
+                let told = value.map(|told| escape_json(&self.completed_error(told).to_string()));
                 told.into_iter().for_each(|told| self.lock().write_err(&told, ""));
             }
         }
+    }
+
+    /// Returns an error for programs with the options in use in each command that it names.
+    fn completed_error(&self, error: &Value) -> Value {
+        let mut error = error.clone();
+        for name in ["message", "mend"] {
+            if let Some(Value::String(text)) = error.pointer_mut(&format!("/error/{name}")) {
+                *text = self.completed(text);
+            }
+        }
+        error
     }
 
     /// Writes the lines of an error.
     pub fn error_lines(&self, lines: &[String]) {
         let mut streams = self.lock();
         for (at, line) in lines.iter().enumerate() {
-            let line = TextCleaner::default().piece(line);
+            let line = TextCleaner::default().piece(&streams.options.complete(line));
             streams.write_err(&line, if at == 0 { BAD } else { USUAL });
         }
     }

@@ -347,11 +347,11 @@ error_codes! {
     SupportBundleRefused = 4921, "support_bundle_refused", Conflict, "The file cannot take the support bundle.",
         "the message says why; name a file that does not exist yet";
     TurnLimit = 5001, "turn_limit", LimitReached, "The run used all its model turns.",
-        "`palyra runs answer ID --new TEXT` goes on in its session; for more at once raise `limits.turns_max` or `limits.output_tokens_max` in palyra.toml, then `palyra config reload`";
+        "`palyra runs answer ID --new TEXT` goes on in a new run of its session; or raise `limits.turns_max` or `limits.output_tokens_max`, as the message says, in palyra.toml, then `palyra config reload`";
     ToolLimit = 5002, "tool_limit", LimitReached, "The run used all its tool calls.",
-        "`palyra runs answer ID --new TEXT` goes on in its session; for more at once raise `limits.tool_calls_max` in palyra.toml, then `palyra config reload`";
+        "`palyra runs answer ID --new TEXT` goes on in a new run of its session; or raise `limits.tool_calls_max` in palyra.toml, then `palyra config reload`";
     TimeLimit = 5003, "time_limit", DeadlineExceeded, "The run used all its active time.",
-        "`palyra runs answer ID --new TEXT` goes on in its session; for more at once raise `limits.active_time_seconds_max` in palyra.toml, then `palyra config reload`";
+        "`palyra runs answer ID --new TEXT` goes on in a new run of its session; or raise `limits.active_time_seconds_max` in palyra.toml, then `palyra config reload`";
     LoopStopped = 5004, "loop_stopped", Aborted, "The run repeated itself and was stopped.",
         "`palyra runs tail ID` shows the repeated calls; give the missing information in the session";
     ContextExhausted = 5005, "context_exhausted", TooLarge, "The input does not fit the model's window.",

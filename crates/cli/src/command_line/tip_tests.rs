@@ -13,7 +13,8 @@ fn error(words: &[&str]) -> String {
 
 /// Returns a command of the table as it is typed.
 fn as_typed(command: &str) -> Vec<&str> {
-    command.split(' ').map(|word| if ["*", "@"].contains(&word) { "XN8H9D" } else { word }).collect()
+    let words = command.split(' ').filter(|word| *word != ".");
+    words.map(|word| if ["*", "@"].contains(&word) { "XN8H9D" } else { word }).collect()
 }
 
 #[test]
@@ -74,6 +75,22 @@ fn a_difference_that_is_looked_for_is_the_preview_of_taking_it_back() {
     ] {
         let message = error(words);
         assert!(message.contains(wanted), "{words:?}: {message}");
+    }
+}
+
+#[test]
+fn an_option_before_its_verb_is_put_behind_it() {
+    for (words, wanted) in [
+        (&["--session", "work", "chat"][..], "tip: `palyra chat --session work` has"),
+        (
+            &["--model", "demo/demo", "run", "say hello"],
+            "tip: `palyra run --model demo/demo 'say hello'` has",
+        ),
+        (&["--json", "runs", "list"], "tip: `palyra runs list --json` has"),
+        (&["--limit", "3", "runs", "list", "--open"], "tip: `palyra runs list --limit 3 --open` has"),
+    ] {
+        let message = error(words);
+        assert!(message.contains(wanted) && !message.contains("asks a model"), "{words:?}: {message}");
     }
 }
 

@@ -66,7 +66,7 @@ impl<R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'_, R, F> {
             },
             BudgetAnswer::Cancel => return self.cancel().map(|()| None),
             BudgetAnswer::Leave if matches!(self.seat.person, InteractionMode::WatchedKeyboard { .. }) => {
-                "the run waits and stays the chat's active run; /quit leaves the chat, and `palyra chat` asks again"
+                "the run waits and stays the chat's active run; /quit leaves the chat, and the same chat asks again when you come back"
                     .to_owned()
             }
             BudgetAnswer::Leave => {

@@ -271,13 +271,12 @@ async fn list(
         .table(["APPROVAL", "STATE", "RISK", "AGE", "CALL"], approvals.iter().map(approval_row).collect())?;
     listed.note_further(&context.output);
     let waiting = approvals.iter().find(|approval| approval.state() == v1::ApprovalState::Pending);
-    if let Some(waiting) = waiting.filter(|_| context.output.is_watched()) {
+    if let Some(waiting) = waiting {
         let id = short_id(&waiting.approval_id);
         let here = deny_all::waits_here(client, approvals).await;
         let all = if here { ", `palyra approve no --all` denies all of this folder" } else { "" };
-        let note = format!(
-            "`palyra approve` asks about each; `palyra approve yes {id}` or `no {id}` answers one{all}"
-        );
+        let asks = if context.output.is_watched() { "`palyra approve` asks about each; " } else { "" };
+        let note = format!("{asks}`palyra approve yes {id}` or `no {id}` answers one{all}");
         context.output.note(NoteKind::Info, &note);
     }
     Ok(Exit::Done)

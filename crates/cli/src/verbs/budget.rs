@@ -118,7 +118,9 @@ pub(crate) async fn run(output: &Output, client: &Client, args: BudgetArgs) -> R
         }
         BudgetVerb::GoOn { run, json } => {
             let run_id = run.resolve(client).await?.to_string();
-            let goes_on = client.call(v1::GoOnOnceRequest { run_id }).await?;
+            let named = output.id(&run_id);
+            let goes_on = client.call(v1::GoOnOnceRequest { run_id }).await;
+            let goes_on = goes_on.map_err(|error| Failure::from(error).naming(&named))?;
             say_done(output, json, &goes_on, &goes_on_words(&goes_on))
         }
     }

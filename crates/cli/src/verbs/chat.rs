@@ -34,7 +34,7 @@ use crate::drive::{
 };
 use crate::exit::Exit;
 use crate::failure::Failure;
-use chat_mend::{in_chat, in_chat_out_of_range, is_missing_session};
+use chat_mend::{in_archived, in_chat, in_chat_out_of_range, is_missing_session};
 use chat_session::{ChatSession, check_model};
 use input::Input;
 use palyra_run_view::{
@@ -202,7 +202,7 @@ impl Chat<'_> {
         self.note(NoteKind::Info, &message);
         if session.archived.is_some() {
             let mend = format!(
-                "it is archived and takes no input: `palyra sessions restore {id}` makes it active again"
+                "it is archived and takes no input: `palyra sessions restore {id}` in another terminal makes it active again"
             );
             self.note(NoteKind::Doubt, &mend);
         }
@@ -402,7 +402,9 @@ impl Chat<'_> {
 
     /// The next line may fare better; only what ends the chat is an error.
     fn tell(&self, outcome: Result<(), Failure>) -> Result<LineEffect, Failure> {
-        match outcome {
+        let session = &self.chat_session.selector;
+        let name = if session.session_id.is_empty() { &session.session_key } else { &session.session_id };
+        match outcome.map_err(|failure| in_archived(failure, name)) {
             Ok(()) => Ok(LineEffect::GoOn),
             Err(failure @ Failure::Output(_)) => Err(failure),
             Err(Failure::Usage(message)) => {
@@ -632,9 +634,7 @@ impl Chat<'_> {
         };
         let run = start(&self.chat_session.client, &self.choice, request);
         let echo = if active.is_some() { EchoMode::Inputs } else { EchoMode::No };
-        let session = &self.chat_session.selector;
-        let name = if session.session_id.is_empty() { &session.session_key } else { &session.session_id };
-        let waiting = opened(run, echo).await.map_err(|failure| failure.naming_session(name))?;
+        let waiting = opened(run, echo).await?;
         self.files.clear();
         note_unapplied_images(self.context, &waiting.opened.notes);
         if !std::mem::replace(&mut self.told_model, true) {

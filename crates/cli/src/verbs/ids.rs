@@ -14,7 +14,7 @@ use palyra_wire::v1;
 use super::open_questions::{NOTHING_TO_APPROVE, nothing_to_approve};
 use crate::context::Context;
 use crate::failure::Failure;
-use palyra_run_view::{ERASED_MARK, age};
+use palyra_run_view::{ERASED_MARK, age, named_other};
 use palyra_screen_text::clean_line;
 use palyra_screen_text::short_id;
 use palyra_terminal::NoteKind;
@@ -137,12 +137,8 @@ async fn resolve_name<T: NamedId>(client: &Client, name: &str) -> Result<T, Fail
         Ok(found) => only_match(name, &found),
         Err(error) if is_not_found(error.code()) => {
             let kind = T::KIND.as_str();
-            if T::KIND == IdKind::Run
-                && !name.starts_with("last")
-                && let Ok(found) = client.resolve_id(IdKind::Session, name, this_folder()).await
-                && let [session] = found.matches.as_slice()
-            {
-                return Err(run_is_session(name, &session.id));
+            if let Some(other) = other_kind(client, T::KIND, name).await {
+                return Err(other);
             }
             let notice = match (name.starts_with("last"), T::KIND) {
                 (true, IdKind::Approval) if name == "last" => return Err(nothing_waits_here(client).await?),
@@ -157,12 +153,21 @@ async fn resolve_name<T: NamedId>(client: &Client, name: &str) -> Result<T, Fail
     }
 }
 
-/// Says that what should name a run names a session.
-fn run_is_session(name: &str, session: &str) -> Failure {
-    Failure::WithMend {
-        code: ErrorCode::RunNotFound,
-        message: format!("no run begins or ends with `{name}`: it names a session"),
-        mend: format!("`palyra runs list --session {}` lists its runs", short_id(session)),
+/// Says that the name is one of another thing, and how that leads to the right one.
+async fn other_kind(client: &Client, wanted: IdKind, name: &str) -> Option<Failure> {
+    let other = match wanted {
+        _ if name.starts_with("last") => return None,
+        IdKind::Run => IdKind::Session,
+        IdKind::Session | IdKind::Approval => IdKind::Run,
+        IdKind::Grant | IdKind::Agent | IdKind::Token => return None,
+    };
+    let found = client.resolve_id(other, name, this_folder()).await.ok()?;
+    match found.matches.as_slice() {
+        [only] if !found.more => {
+            let (code, message, mend) = named_other(wanted, name, &only.id)?;
+            Some(Failure::WithMend { code, message, mend })
+        }
+        _ => None,
     }
 }
 

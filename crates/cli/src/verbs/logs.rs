@@ -55,7 +55,8 @@ pub(crate) async fn run(context: &Context, args: LogsArgs) -> Result<Exit, Failu
     context.require_local("palyra logs")?;
     let state_dir = context.state_dir()?;
     let path = log_file(&state_dir);
-    if is_elsewhere(&state_dir) {
+    let is_elsewhere = is_elsewhere(&state_dir);
+    if is_elsewhere {
         let notice = "the daemon that runs writes its log to its own standard error, where it was started (with \
                     systemd: `journalctl --user -u palyrad`)";
         context.output.note(NoteKind::Info, notice);
@@ -67,7 +68,7 @@ pub(crate) async fn run(context: &Context, args: LogsArgs) -> Result<Exit, Failu
     for line in log.last_lines(args.lines).map_err(|error| unreadable(&path, &error))? {
         print(context, &line, format)?;
     }
-    if !log.is_there() {
+    if !log.is_there() && !is_elsewhere {
         let notice = format!("there is no log at {} yet; the first `palyra run` makes one", path.display());
         context.output.note(NoteKind::Info, &notice);
     }

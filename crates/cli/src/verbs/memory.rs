@@ -26,6 +26,8 @@ const ITEMS_MAX: u32 = 1_000;
 const TEXT_CHARS_MAX: usize = 300;
 const HEAD: [&str; 4] = ["ID", "SAVED", "FROM", "TEXT"];
 const NOTHING: &str = "nothing is remembered; `palyra memory add TEXT` remembers something";
+const NOTHING_HERE: &str = "nothing is remembered for that folder; `palyra memory list` lists what is remembered elsewhere, `palyra \
+                            memory add TEXT --folder FOLDER` remembers something for it";
 const NOTHING_LEARNED: &str = "nothing was learned yet";
 const NOTHING_FITS: &str = "nothing that is remembered fits; `palyra memory list` lists all of it";
 
@@ -113,7 +115,8 @@ pub(crate) async fn run(context: &Context, verb: MemoryVerb) -> Result<Exit, Fai
             });
             let listed = listed.await?;
             listed.note_further(&context.output);
-            context.list(json.into(), listed.items, NOTHING, HEAD, |item| memory_row(&item))
+            let none = if folder.is_empty() { NOTHING } else { NOTHING_HERE };
+            context.list(json.into(), listed.items, none, HEAD, |item| memory_row(&item))
         }
         MemoryVerb::Add { text, folder, days, replaces, json } => {
             let replaces = match replaces {

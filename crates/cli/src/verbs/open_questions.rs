@@ -5,15 +5,14 @@ use palyra_types::RunId;
 use palyra_wire::v1;
 
 use crate::failure::Failure;
-use palyra_run_view::{open_question_of, waits_for_words};
+pub(super) use palyra_run_view::NOTHING_TO_APPROVE;
+use palyra_run_view::{open_question_of, otherwise_waiting, waits_for_words};
 use palyra_screen_text::{count, short_id};
 
 /// As much of a tape's end as is looked through for a question.
 const ENTRIES_READ_MAX: u32 = 400;
 /// Runs that are looked through for those that wait.
 const PAGE_SIZE_MAX: u32 = 500;
-/// Said where no call waits.
-pub(super) const NOTHING_TO_APPROVE: &str = "nothing waits for an approval";
 
 /// Returns the question of the last call that asks one and has no answer.
 pub(super) async fn open_question(client: &Client, run: &v1::Run) -> Result<Option<String>, Failure> {
@@ -35,7 +34,7 @@ pub(super) async fn nothing_to_approve(client: &Client) -> Result<String, Failur
     };
     let runs = client.call(request).await?.runs;
     let waiting: Vec<&v1::Run> = runs.iter().filter(|run| waits_for_words(run)).collect();
-    let Some(newest) = waiting.first() else { return Ok(NOTHING_TO_APPROVE.to_owned()) };
+    let Some(newest) = waiting.first() else { return Ok(otherwise_waiting(&runs)) };
     let run = short_id(&newest.run_id);
     let question = open_question(client, newest).await?.map(|asked| format!(" ({asked})"));
     let more = if waiting.len() > 1 { "; `palyra runs list --open` lists them" } else { "" };

@@ -357,7 +357,7 @@ async fn show(
     if run.phase() == v1::RunPhase::Waiting {
         waiting::show_question(context, client, &run).await?;
     }
-    effects::show_unknown(context, client, &run.run_id).await?;
+    effects::show_unknown(context, client, &run).await?;
     Ok(Exit::Done)
 }
 
@@ -461,10 +461,14 @@ async fn answer(
     if let Some(question) = asked {
         context.output.note(NoteKind::Ask, &format!("the model asks: {question}"));
     }
-    let accepted = client
-        .send_input(run, input, reach)
-        .await
-        .map_err(|error| with_new(error, steers, &context.output.id(&run.to_string())))?;
+    let accepted = match client.send_input(run, input, reach).await {
+        Ok(accepted) => accepted,
+        Err(error) if error.code() == ErrorCode::SessionArchived => {
+            let session = client.get_run(run).await?.session_id;
+            return Err(Failure::from(error).naming(&context.output.id(&session)));
+        }
+        Err(error) => return Err(with_new(error, steers, &context.output.id(&run.to_string()))),
+    };
     if format == OutputFormat::Json {
         context.output.json(&to_json_with_defaults(&accepted))?;
         return Ok(Exit::Done);

@@ -16,7 +16,7 @@ use crate::context::Context;
 use crate::drive::OutputFormat;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use palyra_run_view::{ERASED_MARK, branch_origin, run_state, run_state_name, session_lines};
+use palyra_run_view::{ERASED_MARK, branch_origin, run_state, run_state_name, session_lines, ways_on_in};
 use palyra_screen_text::clean_line;
 use palyra_screen_text::{count, short_id};
 use palyra_terminal::{NoteKind, Output};
@@ -110,46 +110,70 @@ impl NamedSession {
     }
 }
 
+impl SessionsVerb {
+    /// Returns the session that is named, where one is.
+    fn named(&self) -> Option<String> {
+        match self {
+            Self::List(_) | Self::Branch { .. } => None,
+            Self::Show(named)
+            | Self::Reset(named)
+            | Self::Rename { named, .. }
+            | Self::Archive(named)
+            | Self::Restore(named)
+            | Self::Cleanup(named) => Some(named.session.clone()),
+            Self::Compact(args) => Some(args.session().to_owned()),
+            Self::Recall(args) => Some(args.session().to_owned()),
+        }
+    }
+}
+
 /// Runs the verb.
 pub(crate) async fn run(context: &Context, verb: SessionsVerb) -> Result<Exit, Failure> {
     let client = context.connect().await?;
-    match verb {
-        SessionsVerb::List(args) => list::run(context, &client, args).await,
-        SessionsVerb::Show(named) => {
-            let session = named.find(&client).await?;
-            show(context, &client, &session, named.json.into()).await
+    let named = verb.named();
+    let done = async {
+        match verb {
+            SessionsVerb::List(args) => list::run(context, &client, args).await,
+            SessionsVerb::Show(named) => {
+                let session = named.find(&client).await?;
+                show(context, &client, &session, named.json.into()).await
+            }
+            SessionsVerb::Reset(named) => {
+                let selector = v1::SessionSelector { reset: true, ..named.selector(&client).await? };
+                let request = v1::ResolveSessionRequest { session: Some(selector), ..Default::default() };
+                let session = resolve(&client, request).await?;
+                let notice = "a fresh context begins; what was said before stays in the journal";
+                say(context, &session, named.json.into(), notice)
+            }
+            SessionsVerb::Rename { named, title } => {
+                let session = client.rename_session(named.id(&client).await?, title.join(" ")).await?;
+                let notice = match session.label.as_str() {
+                    "" => "the session has no title".to_owned(),
+                    label => format!("the session is called {label}"),
+                };
+                say(context, &session, named.json.into(), &notice)
+            }
+            SessionsVerb::Branch { place, label, json } => {
+                branch(context, &client, place, label, json.into()).await
+            }
+            SessionsVerb::Compact(args) => compact::run(&context.output, &client, args).await,
+            SessionsVerb::Recall(args) => recall::run(&context.output, &client, args).await,
+            SessionsVerb::Archive(named) => {
+                let session = client.archive_session(named.id(&client).await?).await?;
+                let id = context.output.id(&session.session_id);
+                let notice = format!("session archived; `palyra sessions restore {id}` restores it");
+                say(context, &session, named.json.into(), &notice)
+            }
+            SessionsVerb::Restore(named) => {
+                let session = client.restore_session(named.id(&client).await?).await?;
+                say(context, &session, named.json.into(), "session restored; it takes input again")
+            }
+            SessionsVerb::Cleanup(named) => cleanup(context, &client, &named).await,
         }
-        SessionsVerb::Reset(named) => {
-            let selector = v1::SessionSelector { reset: true, ..named.selector(&client).await? };
-            let request = v1::ResolveSessionRequest { session: Some(selector), ..Default::default() };
-            let session = resolve(&client, request).await?;
-            let notice = "a fresh context begins; what was said before stays in the journal";
-            say(context, &session, named.json.into(), notice)
-        }
-        SessionsVerb::Rename { named, title } => {
-            let session = client.rename_session(named.id(&client).await?, title.join(" ")).await?;
-            let notice = match session.label.as_str() {
-                "" => "the session has no title".to_owned(),
-                label => format!("the session is called {label}"),
-            };
-            say(context, &session, named.json.into(), &notice)
-        }
-        SessionsVerb::Branch { place, label, json } => {
-            branch(context, &client, place, label, json.into()).await
-        }
-        SessionsVerb::Compact(args) => compact::run(&context.output, &client, args).await,
-        SessionsVerb::Recall(args) => recall::run(&context.output, &client, args).await,
-        SessionsVerb::Archive(named) => {
-            let session = client.archive_session(named.id(&client).await?).await?;
-            let id = context.output.id(&session.session_id);
-            let notice = format!("session archived; `palyra sessions restore {id}` restores it");
-            say(context, &session, named.json.into(), &notice)
-        }
-        SessionsVerb::Restore(named) => {
-            let session = client.restore_session(named.id(&client).await?).await?;
-            say(context, &session, named.json.into(), "session restored; it takes input again")
-        }
-        SessionsVerb::Cleanup(named) => cleanup(context, &client, &named).await,
+    };
+    match named {
+        Some(session) => done.await.map_err(|failure| failure.naming_session(&session)),
+        None => done.await,
     }
 }
 
@@ -259,11 +283,6 @@ async fn show_last_runs(output: &Output, client: &Client, session: &v1::Session)
         let state = run_state_name(run_state(run.state));
         output.line(&format!("{begin:<9}{}  {state:<9}  {input}", short_id(&run.run_id)))?;
     }
-    let id = short_id(&session.session_id);
-    let note = format!(
-        "`palyra runs list --session {id}` lists its runs, `palyra runs tail RUN` shows one, `palyra chat --session {id}` goes on \
-         in it"
-    );
-    output.note(NoteKind::Info, &note);
+    output.note(NoteKind::Info, &ways_on_in(session));
     Ok(())
 }

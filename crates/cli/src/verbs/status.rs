@@ -4,6 +4,7 @@
 
 mod waiting;
 
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use palyra_client::{Client, ClientError};
@@ -52,7 +53,7 @@ pub(crate) async fn run(context: &Context, args: &StatusArgs) -> Result<Exit, Fa
         return Ok(Exit::Done);
     }
     for (name, text) in &report.lines {
-        context.output.line(&row(name, text))?;
+        context.output.line(&row(name, &context.output.completed(text)))?;
     }
     Ok(Exit::Done)
 }
@@ -236,7 +237,7 @@ impl StatusReport {
 
     fn not_running(&mut self, context: &Context) -> Result<(), Failure> {
         let state_dir = context.state_dir()?;
-        self.add("daemon", "not running; `palyra run ...` starts it");
+        self.add("daemon", not_running_words(std::fs::metadata(&state_dir).ok().map(|found| found.uid())));
         self.set("running", false.into());
         self.places(&state_dir, context.is_local());
         if !self.config(&context.daemon, &context.global) {
@@ -261,6 +262,18 @@ impl StatusReport {
         self.add("", "`palyra config check` shows all of them");
         self.set("config_mistakes", verdict.mistakes.len().into());
         true
+    }
+}
+
+/// Says that no daemon answers, and what starts one; `owner` is the user of the state directory, where that exists.
+fn not_running_words(owner: Option<u32>) -> &'static str {
+    let is_foreign = owner.is_some_and(|owner| owner != rustix::process::geteuid().as_raw());
+    match is_foreign {
+        true => {
+            "none that you may use: the state directory belongs to another user; choose one of your own with --state-dir or \
+             PALYRA_HOME"
+        }
+        false => "not running; `palyra run ...` starts it",
     }
 }
 

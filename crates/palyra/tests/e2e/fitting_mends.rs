@@ -214,3 +214,80 @@ fn a_window_that_is_not_known_is_no_window_of_zero() {
     assert_eq!(window("box/*"), "-", "{listed}");
     assert!(window("demo/demo").parse::<u64>().unwrap() > 0, "{listed}");
 }
+
+/// Returns the words of the first command in backticks that has these words, without the program's name.
+fn command_with(text: &str, words: &str) -> Vec<String> {
+    let mut quoted = text.split('`').skip(1).step_by(2);
+    let command = quoted.find(|quoted| quoted.starts_with("palyra ") && quoted.contains(words));
+    let command = command.unwrap_or_else(|| panic!("no command with {words}: {text}"));
+    command.split(' ').skip(1).map(str::to_owned).collect()
+}
+
+fn obey(home: &Home, text: &str, words: &str) -> Ended {
+    let command = command_with(text, words);
+    home.palyra(&command.iter().map(String::as_str).collect::<Vec<_>>()).expect(0)
+}
+
+#[test]
+fn a_command_that_a_message_names_reaches_the_daemon_that_the_message_is_about() {
+    let home = Home::new();
+    let elsewhere = home.work().with_file_name("elsewhere");
+    let other = elsewhere.to_str().unwrap();
+    let asked = home.palyra(&["--state-dir", other, "run", "create notes.txt with hello"]).expect(3);
+    obey(&home, &asked.err, "approve yes ");
+    let shown = home.palyra(&["--state-dir", other, "status"]).expect(0).out;
+    assert!(!shown.contains("approval\n"), "it was answered there: {shown}");
+    assert!(!home.state_dir().exists(), "no other daemon was started");
+    let failed = home.palyra(&["--state-dir", other, "runs", "show", "ZZZZ", "--json"]).expect(1);
+    assert!(failed.err.contains(&format!("`palyra --state-dir {other} runs list`")), "{}", failed.err);
+    home.palyra(&["--state-dir", other, "admin", "stop"]).expect(0);
+}
+
+#[test]
+fn a_refusal_about_an_archived_session_names_that_session() {
+    let home = Home::new();
+    home.palyra(&["run", "--session", "work", "hello"]).expect(0);
+    home.palyra(&["sessions", "archive", "work"]).expect(0);
+    let answer = ["runs", "answer", "last", "--new", "hello"];
+    let refused = home.palyra(&answer).expect(5);
+    obey(&home, &refused.err, "sessions restore ");
+    home.palyra(&answer).expect(0);
+    home.palyra(&["sessions", "archive", "work"]).expect(0);
+    let refused = home.palyra(&["sessions", "reset", "work"]).expect(5);
+    obey(&home, &refused.err, "sessions restore ");
+    home.palyra(&["sessions", "reset", "work"]).expect(0);
+    home.palyra(&["sessions", "archive", "work"]).expect(0);
+    let listed = home.palyra(&["sessions", "list"]).expect(0).err;
+    assert!(listed.contains("`palyra sessions list --archived`"), "{listed}");
+}
+
+#[test]
+fn a_run_that_waits_for_a_budget_is_led_on_by_every_verb_that_meets_it() {
+    let home = Home::new();
+    home.palyra(&["budget", "set", "cap", "--limit", "tokens=100"]).expect(0);
+    let begin = || home.palyra(&["run", "--session", "work", "list the files"]).expect(3);
+    begin();
+    let refused = home.palyra(&["runs", "undo", "last"]).expect(5);
+    assert!(!refused.err.contains("`palyra approve`"), "{}", refused.err);
+    obey(&home, &refused.err, "budget go-on ");
+    let wait = || home.palyra(&["runs", "wait", "last"]);
+    // Its next request waits again.
+    wait().expect(3);
+    let nothing = home.palyra(&["approve"]).expect(0);
+    obey(&home, &nothing.err, "budget go-on ");
+    wait().expect(0);
+    let refused = home.palyra(&["budget", "go-on", "last"]).expect(5);
+    assert!(!refused.err.contains("show ID"), "{}", refused.err);
+    obey(&home, &refused.err, "runs show ");
+}
+
+#[test]
+fn a_list_that_a_filter_empties_does_not_say_that_there_is_nothing() {
+    let home = Home::new();
+    home.palyra(&["run", "hello"]).expect(0);
+    home.palyra(&["memory", "add", "I like tea"]).expect(0);
+    let memory = home.palyra(&["memory", "list", "--folder", "."]).expect(0).err;
+    assert!(obey(&home, &memory, "memory list").out.contains("I like tea"));
+    let sessions = home.palyra(&["sessions", "list", "--surface", "openai"]).expect(0).err;
+    assert!(obey(&home, &sessions, "sessions list").out.contains("hello"));
+}

@@ -259,6 +259,18 @@ fn an_explanation_names_policies_and_reasons() {
 }
 
 #[test]
+fn a_path_outside_leads_to_what_that_tool_can_still_do() {
+    let said = |name: &str, arguments: &str| {
+        decide_tool_call(snapshot(), &raw(name, arguments), &evidence()).explanation.expose().clone()
+    };
+    let read = said("read_file", r#"{"path": "/etc/a"}"#);
+    assert!(read.contains("--attach PATH"), "{read}");
+    // A file that is to be written is not attached.
+    let written = said("write_file", r#"{"path": "/etc/a", "content": "b"}"#);
+    assert!(written.contains("`palyra run --workspace DIR`") && !written.contains("attach"), "{written}");
+}
+
+#[test]
 fn without_a_rule_every_tool_is_denied() {
     let snapshot = snapshot_of(ToolPolicyRules::default());
     for spec in catalog().iter() {

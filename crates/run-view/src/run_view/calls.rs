@@ -112,10 +112,15 @@ impl RunView {
             DecisionReason::PlaceholderInArguments => ErrorCode::PlaceholderInArguments,
             _ => ErrorCode::ToolDenied,
         };
-        let more = if code == ErrorCode::ToolDenied && !run.is_empty() {
-            format!("; `palyra policy explain {} {}` shows the rules", short_id(run), decided.effect_id)
-        } else {
-            String::new()
+        let more = match code {
+            ErrorCode::ToolDenied if !run.is_empty() => {
+                format!("; `palyra policy explain {} {}` shows the rules", short_id(run), decided.effect_id)
+            }
+            // Too many open questions have the same code.
+            ErrorCode::NoApprovalChannel if why.contains("no person can answer") => {
+                "; a run without `--approve never` asks you".to_owned()
+            }
+            _ => String::new(),
         };
         shown.push(note(
             NoteKind::Bad,

@@ -6,19 +6,35 @@ use palyra_types::ErrorCode;
 /// Errors that programs print when they write where they may not: `EROFS`, `EACCES`, and that of a shell below a folder
 /// which does not exist in the sandbox.
 const CLOSED_SIGNS: [&str; 3] = ["Read-only file system", "Permission denied", "Directory nonexistent"];
+/// Such a sign about something else: a key that a server refuses, and a file that may not be run.
+const OTHER_SIGNS: [&str; 2] = ["Permission denied (publickey", "Permission denied, please try again"];
+/// The exit code of a shell for a file that may not be run.
+const NOT_EXECUTABLE: &str = "exit code 126";
 const HOST_CHARS_MAX: usize = 200;
 
 /// Returns what to do after a call failed with a code, and with what the tool said.
 pub(super) fn next_step(code: &str, output: &str) -> Option<String> {
     let is = |wanted: ErrorCode| wanted.to_string() == code;
-    if is(ErrorCode::CommandFailed) && CLOSED_SIGNS.iter().any(|sign| output.contains(sign)) {
+    let is_closed = has_sign(output, &CLOSED_SIGNS) && !has_sign(output, &OTHER_SIGNS);
+    if is(ErrorCode::CommandFailed) && is_closed && output.starts_with(NOT_EXECUTABLE) {
         return Some(
-            "programs write in the workspace of the run and in a `/tmp` of their own only; `--workspace DIR` of `palyra run` \
+            "a file that is not marked as a program cannot be run: `chmod +x FILE` marks it, or ask for its interpreter, such as \
+             `sh FILE`"
+                .to_owned(),
+        );
+    }
+    if is(ErrorCode::CommandFailed) && is_closed {
+        return Some(
+            "programs reach the workspace of the run and the system's programs, and write there and in a `/tmp` of their own only; `--workspace DIR` of `palyra run` \
              and `palyra chat` chooses another folder"
                 .to_owned(),
         );
     }
     if is(ErrorCode::FetchStatus) { after_status(output) } else { None }
+}
+
+fn has_sign(output: &str, signs: &[&str]) -> bool {
+    signs.iter().any(|sign| output.contains(sign))
 }
 
 /// Returns what to do after the status of an answer, which begins with `HTTP STATUS from ADDRESS`.
@@ -62,6 +78,10 @@ mod tests {
             assert_eq!(next_step("PLY-4502", &output), None);
         }
         assert_eq!(next_step("PLY-4501", "exit code 1\n\n2 tests failed"), None);
+        let script = next_step("PLY-4501", "exit code 126\n\nsh: 1: ./t.sh: Permission denied").unwrap();
+        assert!(script.contains("`chmod +x FILE`") && !script.contains("--workspace"), "{script}");
+        let key = "exit code 255\n\ngit@forge: Permission denied (publickey).";
+        assert_eq!(next_step("PLY-4501", key), None);
     }
 
     #[test]

@@ -325,6 +325,26 @@ fn the_line_that_a_refusal_asks_to_write_is_whole_and_on_a_line_of_its_own() {
 }
 
 #[test]
+fn a_call_that_no_person_was_asked_about_says_which_run_asks() {
+    let refused = |explanation: &str| {
+        Event::ToolDecided(v1::ToolDecided {
+            effect_id: 1,
+            verdict: ToolVerdict::Deny.into(),
+            reason: v1::DecisionReason::NoApprovalChannel.into(),
+            explanation: explanation.to_owned(),
+            ..Default::default()
+        })
+    };
+    for (why, more) in [
+        ("no person can answer in this run", "; a run without `--approve never` asks you"),
+        ("32 calls of this run wait for a person already", ""),
+    ] {
+        let shown = format!("[· write_file {{}}]\n[✗ denied (PLY-4017 no_approval_channel): {why}{more}]\n");
+        check(vec![proposed(1, "write_file", "{}"), refused(why)], &shown);
+    }
+}
+
+#[test]
 fn a_failed_tool_says_why_on_one_line() {
     let failure = Event::ToolFinished(v1::ToolFinished {
         effect_id: 1,

@@ -183,7 +183,7 @@ pub(super) async fn unnamed_call(client: &Client, verb: &str) -> Result<Failure,
     let waiting = waiting_here(client).await?;
     let rows = waiting.matches.iter().map(|found| {
         let (id, about) = (short_id(&found.id), clean_line(&found.about, ABOUT_CHARS_MAX));
-        format!("\n  palyra approve {verb} {id}   {about}")
+        format!("\n  `palyra approve {verb} {id}`   {about}")
     });
     let more = if waiting.more { "\nand more; `palyra approve list` lists them" } else { "" };
     let calls = count(waiting.matches.len() as u64, "call");

@@ -5,6 +5,7 @@ use palyra_types::ErrorCode;
 
 use crate::failure::Failure;
 use crate::model_names::is_same_model;
+use palyra_screen_text::shell_word;
 
 /// Returns a failure with the mend that can be typed in a chat, where that differs from a shell's.
 pub(super) fn in_chat(failure: Failure) -> Failure {
@@ -26,7 +27,22 @@ pub(super) fn in_chat(failure: Failure) -> Failure {
         let mend = "/model lists the models there are, and `/model NAME` has another one answer".to_owned();
         return Failure::WithMend { code: error.code(), message: error.to_string(), mend };
     }
-    failure
+    failure.in_chat()
+}
+
+/// Names the session of a chat that takes no input, and where it is made active again.
+pub(super) fn in_archived(failure: Failure, session: &str) -> Failure {
+    match failure {
+        Failure::Client(error) if error.code() == ErrorCode::SessionArchived => Failure::WithMend {
+            code: error.code(),
+            message: error.to_string(),
+            mend: format!(
+                "`palyra sessions restore {}` in another terminal makes it active again; here, /sessions lists others",
+                shell_word(session)
+            ),
+        },
+        failure => failure,
+    }
 }
 
 /// Names what lists the places to branch from, in a chat.
@@ -55,6 +71,14 @@ pub(super) fn is_missing_session(failure: &Failure) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_archived_session_is_named_with_the_place_to_type() {
+        let message = "the session is archived; restore it, or use another one".to_owned();
+        let refused = ClientError::Refused { code: ErrorCode::SessionArchived, message };
+        let lines = in_archived(refused.into(), "chat:/a b").lines();
+        assert!(lines[1].contains("`palyra sessions restore 'chat:/a b'` in another terminal"), "{lines:?}");
+    }
 
     #[test]
     fn a_model_that_is_not_configured_is_mended_in_the_chat() {

@@ -11,7 +11,7 @@ use crate::drive::OutputFormat;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::verbs::ids::RunName;
-use palyra_run_view::{effect_row, how_to_resolve};
+use palyra_run_view::{effect_row, how_to_go_on, how_to_resolve};
 use palyra_screen_text::clean_line;
 use palyra_terminal::NoteKind;
 
@@ -122,13 +122,30 @@ async fn list(
     }
     context
         .table(["RUN", "EFFECT", "STATE", "AGE", "TOOL", "CALL"], effects.iter().map(effect_row).collect())?;
+    let unknown = effects.iter().find(|effect| effect.state() == v1::EffectState::Unknown);
+    if let Some(effect) = unknown {
+        let run = context.output.id(&effect.run_id);
+        let is_over = match effect.run_id.parse() {
+            Ok(id) => client.get_run(id).await?.phase() == v1::RunPhase::Finished,
+            Err(_) => false,
+        };
+        context.output.note(NoteKind::Info, &how_to_settle(&run, effect.effect_id, is_over));
+    }
     Ok(Exit::Done)
 }
 
+/// Names the command that settles an unknown outcome. Where the run is over, nothing can be made again in it.
+fn how_to_settle(run: &str, effect: u32, is_over: bool) -> String {
+    let command = how_to_resolve(run, effect);
+    if is_over { command.replace("|retry", "") } else { command }
+}
+
 /// Names each effect of a run whose outcome is unknown, and the command that settles it.
-pub(super) async fn show_unknown(context: &Context, client: &Client, run: &str) -> Result<(), Failure> {
+pub(super) async fn show_unknown(context: &Context, client: &Client, run: &v1::Run) -> Result<(), Failure> {
+    let is_over = run.phase() == v1::RunPhase::Finished;
+    let id = context.output.id(&run.run_id);
     let request = v1::ListEffectsRequest {
-        run_id: run.to_owned(),
+        run_id: run.run_id.clone(),
         only: v1::EffectFilter::Unknown.into(),
         ..Default::default()
     };
@@ -141,7 +158,7 @@ pub(super) async fn show_unknown(context: &Context, client: &Client, run: &str) 
         context.output.line(&format!(
             "{:<9}{}",
             "",
-            how_to_resolve(&context.output.id(run), effect.effect_id)
+            context.output.completed(&how_to_settle(&id, effect.effect_id, is_over))
         ))?;
     }
     Ok(())
@@ -155,7 +172,15 @@ async fn resolve(
 ) -> Result<Exit, Failure> {
     let run = request.run_id.clone();
     let is_retry = request.resolution() == v1::EffectResolution::Retry;
+    let open = match run.parse() {
+        Ok(run) => client.get_run(run).await.ok().and_then(|run| how_to_go_on(&run)),
+        Err(_) => None,
+    };
     let effect = client.resolve_effect(request).await.map_err(|error| match error {
+        ClientError::Refused { code: code @ ErrorCode::EffectNotUnknown, message } if open.is_some() => {
+            let open = open.unwrap_or_default();
+            Failure::WithMend { code, message, mend: format!("the run waits for something else: {open}") }
+        }
         ClientError::Refused { code: code @ ErrorCode::RunFinished, message } if is_retry => Failure::WithMend {
             code,
             message: format!("{message}, so nothing is made again there"),
@@ -173,4 +198,17 @@ async fn resolve(
         context.output.note(NoteKind::Good, &message);
     }
     Ok(Exit::Done)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_that_is_over_makes_nothing_again() {
+        assert!(
+            how_to_settle("96C5QJ", 3, false).contains("resolve 96C5QJ 3 happened|did-not-happen|retry`")
+        );
+        assert!(how_to_settle("96C5QJ", 3, true).ends_with("resolve 96C5QJ 3 happened|did-not-happen`"));
+    }
 }

@@ -15,7 +15,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::verbs::approve::folder_of;
 use crate::verbs::ids::RunName;
-use palyra_run_view::{UndoExtent, age, is_back, undo_outcome, undone_by_path};
+use palyra_run_view::{UndoExtent, age, is_back, mend_of_open, undo_outcome, undone_by_path};
 use palyra_screen_text::clean_line;
 use palyra_screen_text::{count, diff_lines, short_id};
 use palyra_terminal::NoteKind;
@@ -199,8 +199,7 @@ async fn still_open(
         Ok(known) => known,
         Err(error) => return error.into(),
     };
-    let answers = if known.phase() == v1::RunPhase::Waiting { "`palyra approve` answers it or " } else { "" };
-    let mut mend = format!("{answers}`palyra runs cancel {id}` ends it; then `palyra runs undo {id}`");
+    let mut mend = mend_of_open(&known);
     match calls_without_undo(client, run).await {
         // It has not changed anything yet, so another run may be meant.
         Ok(None) => match newest_changes(folder, client, others).await {

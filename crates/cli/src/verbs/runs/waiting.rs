@@ -9,6 +9,7 @@ use crate::verbs::approve::scope_of;
 use crate::verbs::open_questions::open_question;
 use palyra_run_view::{PreviewDetail, question};
 use palyra_screen_text::clean_text;
+use palyra_terminal::Output;
 
 /// Approvals of one run that are shown; the rest is listed by `palyra approve list --run`.
 const APPROVALS_SHOWN_MAX: u32 = 3;
@@ -20,12 +21,26 @@ pub(super) async fn show_question(context: &Context, client: &Client, run: &v1::
         v1::WaitReason::Question => {
             if let Some(asked) = open_question(client, run).await? {
                 context.output.line(&format!("asks     {asked}"))?;
-                context.output.line(&format!(
-                    "answer   palyra runs answer {} \"...\"",
-                    context.output.id(&run.run_id)
-                ))?;
             }
-            Ok(())
+            show_command(
+                &context.output,
+                "answer",
+                &format!("runs answer {} \"...\"", context.output.id(&run.run_id)),
+            )
+        }
+        v1::WaitReason::LoopCheck => {
+            let told = "for words of yours, since it repeats itself";
+            context.output.line(&format!("waits    {told}"))?;
+            show_command(
+                &context.output,
+                "go on",
+                &format!("runs answer {} \"...\"", context.output.id(&run.run_id)),
+            )
+        }
+        v1::WaitReason::UnknownKind => {
+            let told = "for a newer version, which knows every entry of its tape";
+            context.output.line(&format!("waits    {told}"))?;
+            show_command(&context.output, "end", &format!("runs cancel {}", context.output.id(&run.run_id)))
         }
         v1::WaitReason::ClientTool => {
             let told =
@@ -34,12 +49,16 @@ pub(super) async fn show_question(context: &Context, client: &Client, run: &v1::
             Ok(())
         }
         v1::WaitReason::Budget => {
-            context.output.line("waits    for a budget; `palyra budget` shows limits and spending")?;
-            let run = context.output.id(&run.run_id);
-            context.output.line(&format!("go on    palyra budget go-on {run}"))?;
-            Ok(())
+            let told = context.output.completed("for a budget; `palyra budget` shows limits and spending");
+            context.output.line(&format!("waits    {told}"))?;
+            show_command(
+                &context.output,
+                "go on",
+                &format!("budget go-on {}", context.output.id(&run.run_id)),
+            )
         }
-        _ => Ok(()),
+        // The effects below name the command.
+        v1::WaitReason::OutcomeUnknown | v1::WaitReason::Unspecified => Ok(()),
     }
 }
 
@@ -58,9 +77,16 @@ async fn show_approvals(context: &Context, client: &Client, run: &v1::Run) -> Re
             let begin = if at == 0 { "asks     " } else { "         " };
             context.output.line(format!("{begin}{}", clean_text(line)).trim_end())?;
         }
-        context
-            .output
-            .line(&format!("answer   palyra approve yes {}", context.output.id(&approval.approval_id)))?;
+        show_command(
+            &context.output,
+            "answer",
+            &format!("approve yes {}", context.output.id(&approval.approval_id)),
+        )?;
     }
     Ok(())
+}
+
+/// Shows a command to type, with the options that lead it to the same daemon.
+fn show_command(output: &Output, name: &str, words: &str) -> Result<(), Failure> {
+    Ok(output.line(&format!("{name:<9}{}", output.command(words)))?)
 }

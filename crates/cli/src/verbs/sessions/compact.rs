@@ -23,6 +23,13 @@ pub(crate) struct CompactArgs {
     list: bool,
 }
 
+impl CompactArgs {
+    /// Returns what names the session.
+    pub(super) fn session(&self) -> &str {
+        &self.named.session
+    }
+}
+
 /// Runs the verb.
 pub(super) async fn run(output: &Output, client: &Client, args: CompactArgs) -> Result<Exit, Failure> {
     let session_id = args.named.id(client).await?.to_string();

@@ -9,7 +9,7 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::verbs::runs::erased::is_erased;
-use palyra_run_view::{ERASED_MARK, age, is_named, session_title};
+use palyra_run_view::{ERASED_MARK, age, is_named, session_title, way_on_of};
 use palyra_screen_text::clean_line;
 use palyra_screen_text::short_id;
 use palyra_terminal::NoteKind;
@@ -66,8 +66,13 @@ pub(super) async fn run(context: &Context, client: &Client, args: ListArgs) -> R
     }
     if listed.items.is_empty() {
         let message = match (args.search.is_empty(), args.archived) {
-            (true, false) => "there are no sessions yet; `palyra chat` begins one".to_owned(),
-            (true, true) => "no session is archived".to_owned(),
+            (true, archived) => match (&args.surface, archived) {
+                (Some(_), _) => {
+                    "no such session began there; `palyra sessions list --all` lists all of them".to_owned()
+                }
+                (None, true) => "no session is archived".to_owned(),
+                (None, false) => no_sessions(client, &args).await?,
+            },
             (false, _) => nothing_found(&args),
         };
         context.output.note(NoteKind::Info, &message);
@@ -84,12 +89,21 @@ pub(super) async fn run(context: &Context, client: &Client, args: ListArgs) -> R
     context.table(["SESSION", "AGE", "RUNS", "TITLE"], listed.items.iter().zip(titles).map(row).collect())?;
     listed.note_further(&context.output);
     if context.output.is_watched() {
-        let newest = short_id(&listed.items[0].session_id);
-        context
-            .output
-            .note(NoteKind::Info, &format!("`palyra chat --session {newest}` goes on with that session"));
+        context.output.note(NoteKind::Info, &way_on_of(&listed.items));
     }
     Ok(Exit::Done)
+}
+
+/// Says that no session takes input, and whether some are archived.
+async fn no_sessions(client: &Client, args: &ListArgs) -> Result<String, Failure> {
+    let only = v1::SessionFilter::Archived.into();
+    let request = v1::ListSessionsRequest { page_size: 1, only, ..Default::default() };
+    let is_any_archived = !args.all && !client.call(request).await?.sessions.is_empty();
+    Ok(match is_any_archived {
+        true => "every session is archived: `palyra sessions list --archived` lists them, and `palyra sessions restore` makes one active again",
+        false => "there are no sessions yet; `palyra chat` begins one",
+    }
+    .to_owned())
 }
 
 /// Returns whether the input that a search found is shown in the place of a title without the text.

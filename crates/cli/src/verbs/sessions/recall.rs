@@ -20,6 +20,13 @@ pub(crate) struct RecallArgs {
     switch: String,
 }
 
+impl RecallArgs {
+    /// Returns what names the session.
+    pub(super) fn session(&self) -> &str {
+        &self.named.session
+    }
+}
+
 /// Runs the verb.
 pub(super) async fn run(output: &Output, client: &Client, args: RecallArgs) -> Result<Exit, Failure> {
     let session_id = args.named.id(client).await?.to_string();

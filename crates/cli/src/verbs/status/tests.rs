@@ -5,6 +5,15 @@ use palyra_run_view::WaitingCounts;
 use super::*;
 
 #[test]
+fn a_state_directory_of_another_user_is_not_one_to_start_a_daemon_in() {
+    let own = rustix::process::geteuid().as_raw();
+    assert!(not_running_words(None).contains("`palyra run ...` starts it"));
+    assert!(not_running_words(Some(own)).contains("`palyra run ...` starts it"));
+    let foreign = not_running_words(Some(own + 1));
+    assert!(foreign.contains("--state-dir or PALYRA_HOME") && !foreign.contains("starts it"), "{foreign}");
+}
+
+#[test]
 fn the_worst_case_fits_a_screen() {
     let mut report = StatusReport::default();
     let status = v1::GetStatusResponse {

@@ -1,0 +1,47 @@
+//! Names of one thing in the place of another, such as the id of a run for that of an approval.
+
+use palyra_screen_text::short_id;
+use palyra_types::ErrorCode;
+use palyra_types::id_name::IdKind;
+
+/// Returns code, message and mend for a name of one thing in the place of another.
+#[must_use]
+pub fn named_other(wanted: IdKind, name: &str, other: &str) -> Option<(ErrorCode, String, String)> {
+    let id = short_id(other);
+    let (code, kind, mend) = match wanted {
+        IdKind::Run => {
+            (ErrorCode::RunNotFound, "session", format!("`palyra runs list --session {id}` lists its runs"))
+        }
+        IdKind::Session => (
+            ErrorCode::SessionNotFound,
+            "run",
+            format!("`palyra runs show {id}` shows the session that it is in"),
+        ),
+        IdKind::Approval => (
+            ErrorCode::ApprovalNotFound,
+            "run",
+            format!("`palyra approve list --run {id}` lists what it waits for"),
+        ),
+        IdKind::Grant | IdKind::Agent | IdKind::Token => return None,
+    };
+    let message = format!("no {} begins or ends with `{name}`: it names a {kind}", wanted.as_str());
+    Some((code, message, mend))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_of_another_thing_leads_from_that_to_the_right_one() {
+        for (wanted, command) in [
+            (IdKind::Run, "`palyra runs list --session 69G5FA` "),
+            (IdKind::Session, "`palyra runs show 69G5FA` "),
+            (IdKind::Approval, "`palyra approve list --run 69G5FA` "),
+        ] {
+            let (_, message, mend) = named_other(wanted, "69g5", "01ARZ3NDEKTSV4RRFFQ69G5FA").unwrap();
+            assert!(message.contains("`69g5`: it names a ") && mend.contains(command), "{message}: {mend}");
+        }
+        assert_eq!(named_other(IdKind::Token, "69g5", "01ARZ3NDEKTSV4RRFFQ69G5FA"), None);
+    }
+}
