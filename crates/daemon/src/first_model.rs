@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use palyra_ports::model_directory::ModelDirectory;
+use palyra_runtime::ModelDirectory;
 use palyra_types::model::ModelRef;
 use tokio::sync::watch;
 

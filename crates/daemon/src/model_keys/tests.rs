@@ -71,6 +71,8 @@ fn a_locked_vault_is_named_and_outside_of_a_daemon_no_key_is_read() {
     let of_box = server("https://api.example/v1", "vault:model-box");
     let error = locked.key_of(&of_box).expect_err("locked").to_string();
     assert!(error.contains("providers.box.key") && error.contains("vault is locked"), "{error}");
+    // There is no passphrase to unlock it with.
+    assert!(error.contains("`root.key`") && !error.contains("unlock"), "{error}");
     let outside = KeySources { vault: None, ..with_vault };
     assert_eq!(outside.key_of(&of_box).expect("no mistake"), None);
 }
