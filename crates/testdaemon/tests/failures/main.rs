@@ -15,7 +15,7 @@ mod healing;
 use std::process::Command;
 
 /// Every so many writes of the journal are tried on the way from due schedules to their messages.
-const SCHEDULES_EVERY: u64 = 60;
+const SCHEDULES_EVERY: u64 = 100;
 
 /// Carries out a suite, and fails with all it said unless everything held.
 #[track_caller]

@@ -6,6 +6,9 @@ use crate::schedules::webhook::WebhookRequest;
 
 const BODY: &str = r#"{"type":"attention.item","timestamp":"2026-01-09T20:00:00Z","data":{"kind":"reminder","id":"9G5FAV"}}"#;
 
+/// Makes one mistake in a story.
+type StoryChange = fn(&mut StoryFacts);
+
 fn entry(kind: &str) -> EntryFact {
     EntryFact { epoch: 1, kind: kind.to_owned() }
 }
@@ -92,7 +95,7 @@ fn a_kill_may_repeat_a_webhook_and_leave_the_program_unknown() {
 
 #[test]
 fn each_double_is_found() {
-    let doubles: [(&str, fn(&mut StoryFacts)); 11] = [
+    let doubles: [(&str, StoryChange); 11] = [
         ("a schedule", |facts| facts.schedules.push(RUN.to_owned())),
         ("a row", |facts| facts.occurrences.push(occurrence(RUN, "r1"))),
         ("a record of an occurrence", |facts| facts.entries.push(entry("occurrence_created"))),
@@ -104,7 +107,9 @@ fn each_double_is_found() {
         ("a line of the program", |facts| facts.counted.push(BODY.to_owned())),
         ("an id", |facts| facts.requests.push(request("msg_3"))),
         ("an event", |facts| {
-            facts.requests.push(WebhookRequest { body: BODY.replace("9G5FAV", "9G5FAW"), ..request("msg_2") })
+            facts
+                .requests
+                .push(WebhookRequest { body: BODY.replace("9G5FAV", "9G5FAW"), ..request("msg_2") });
         }),
     ];
     for (what, change) in doubles {
@@ -116,7 +121,7 @@ fn each_double_is_found() {
 
 #[test]
 fn each_loss_is_found() {
-    let losses: [(&str, fn(&mut StoryFacts)); 8] = [
+    let losses: [(&str, StoryChange); 8] = [
         ("a row", |facts| facts.occurrences.truncate(1)),
         ("a record of an end", |facts| without(facts, "occurrence_finished")),
         ("the run", |facts| facts.runs.clear()),
@@ -133,13 +138,13 @@ fn each_loss_is_found() {
 
 #[test]
 fn each_end_that_does_not_fit_is_found() {
-    let ends: [(&str, usize, fn(&mut StoryFacts)); 7] = [
+    let ends: [(&str, usize, StoryChange); 7] = [
         ("a failed occurrence", 1, |facts| facts.occurrences[0].stage = ScheduleOccurrenceStage::Failed),
         ("a run of no occurrence", 1, |facts| facts.runs[0] = "r2".to_owned()),
         ("a cancelled task", 1, |facts| facts.tasks[0].stage = QueuedTaskStage::Cancelled),
         ("an unknown task without a kill", 0, |facts| facts.tasks[0].stage = QueuedTaskStage::OutcomeUnknown),
         ("an unknown message without a kill", 0, |facts| {
-            facts.messages[0].stage = NotificationStage::Unknown
+            facts.messages[0].stage = NotificationStage::Unknown;
         }),
         ("a webhook that is unknown", 1, |facts| facts.messages[1].stage = NotificationStage::Unknown),
         ("a message about something else", 0, |facts| {
