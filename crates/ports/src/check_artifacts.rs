@@ -1,7 +1,7 @@
 //! Files beside the journal that it pins by a digest: components, their native code, copies of skills.
 //!
-//! What the journal itself stores (outputs, attachments, summaries) is not among them: its entries commit to that, and no
-//! other copy of it is written while the daemon works.
+//! Outputs, attachments and summaries are not among them: they are entries of the journal, of which no other copy is written
+//! while the daemon works.
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
