@@ -47,7 +47,7 @@ fn a_secret_is_the_key_of_the_server_that_it_is_bound_to() {
     let folder = tempfile::tempdir().expect("a folder");
     let sources = sources(&folder);
     let key = sources.key_of(&server("https://api.example/v1", "vault:model-box")).expect("a key");
-    assert_eq!(key, Some(Secret::new(KEY)));
+    assert_eq!(key, Some(Secret::new(KEY).found_at(&"vault:model-box")));
     for (base_url, reference, wanted) in [
         ("https://evil.example/v1", "vault:model-box", "`palyra admin vault bind model-box evil.example`"),
         ("https://api.example:8443/v1", "vault:model-box", "may not be sent to api.example:8443"),
