@@ -135,7 +135,7 @@ error_codes! {
     ConfigInvalid = 1301, "config_invalid", NotReady, "A configuration value or key is not valid.",
         "correct it, or move the file away and `palyra init`";
     ConfigUnreadable = 1302, "config_unreadable", NotReady, "The configuration file cannot be read.",
-        "check the permissions of the file and its folder, or name another file with --config";
+        "correct it, or the permissions of the file and its folder; or name another file with --config";
     DaemonUnreachable = 1401, "daemon_unreachable", Unavailable, "The daemon cannot be reached.",
         "the daemon ended: type the command again, which starts a new one; `palyra logs` shows why it ended";
     StateDirLocked = 1402, "state_dir_locked", NotReady, "Another daemon serves this state directory.",

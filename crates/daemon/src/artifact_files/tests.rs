@@ -153,6 +153,12 @@ fn manifest_of(name: &str, files: &[SkillFile]) -> String {
             "sha256": hex(&palyra_ledger::sha256(&file.bytes)),
         })
     };
+    let journal = serde_json::json!({
+        "name": "journal.db",
+        "bytes": 0,
+        "mode": 0o600,
+        "sha256": hex(&palyra_ledger::sha256(b"")),
+    });
     serde_json::json!({
         "kind": "palyra-backup",
         "format": palyra_backup::BACKUP_FORMAT,
@@ -165,7 +171,7 @@ fn manifest_of(name: &str, files: &[SkillFile]) -> String {
         "vault_key": "no_secrets",
         "seal_key_left_out": false,
         "left_out": [],
-        "files": files.iter().map(entry).collect::<Vec<_>>(),
+        "files": files.iter().map(entry).chain([journal]).collect::<Vec<_>>(),
     })
     .to_string()
 }

@@ -20,7 +20,16 @@ fn masked(home: &Home, text: &str) -> String {
     mask_short_ids(&text).lines().map(|line| unaligned(&mask_line(line)) + "\n").collect()
 }
 
-/// Masks the ends of the ids of grants and runs where a note names them.
+const BEFORE_IDS: [&str; 6] = [
+    "(grant ",
+    "`palyra approve revoke ",
+    "`palyra approve yes ",
+    "` or `no ",
+    "and `palyra runs undo ",
+    "its id is ",
+];
+
+/// Masks the ends of the ids of grants, approvals and runs where a note names them.
 fn mask_grants(text: &str) -> String {
     let is_id =
         |word: &str| word.len() == 6 && word.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit());
@@ -29,16 +38,14 @@ fn mask_grants(text: &str) -> String {
         _ => format!("{line}\n"),
     };
     let text: String = text.lines().map(line).collect();
-    ["(grant ", "`palyra approve revoke ", "and `palyra runs undo ", "its id is "].iter().fold(
-        text,
-        |text, begin| {
-            let mut parts = text.split(begin);
-            let head = parts.next().unwrap_or_default().to_owned();
-            parts.fold(head, |masked, part| {
-                format!("{masked}{begin}[ID]{}", part.get(6..).unwrap_or_default())
-            })
-        },
-    )
+    BEFORE_IDS.iter().fold(text, |text, begin| {
+        let mut parts = text.split(begin);
+        let head = parts.next().unwrap_or_default().to_owned();
+        parts.fold(head, |masked, part| match part.split_at_checked(6) {
+            Some((id, rest)) if is_id(id) => format!("{masked}{begin}[ID]{rest}"),
+            _ => format!("{masked}{begin}{part}"),
+        })
+    })
 }
 
 /// Masks the cells of tables that hold the end of an id.

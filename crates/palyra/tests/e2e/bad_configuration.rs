@@ -23,6 +23,7 @@ fn refused(home: &Home, code: &str, words: &str) -> Ended {
         "  correct what ",
         "  correct or unset ",
         "  set it in this environment, ",
+        "  put the key into that file, ",
         "  another program listens there ",
     ];
     assert!(mends.iter().any(|mend| lines[2].starts_with(mend)), "{}", ended.err);
