@@ -155,8 +155,9 @@ pub(crate) struct VersionVerb {
     pub(crate) json: bool,
 }
 
-/// Returns the whole definition.
-pub(crate) fn definition() -> clap::Command {
+/// Returns the definition of the whole command line, for what checks or describes it.
+#[must_use]
+pub fn definition() -> clap::Command {
     CommandLine::command()
 }
 
@@ -232,7 +233,5 @@ fn wants_json(matches: &ArgMatches) -> bool {
     }
 }
 
-#[cfg(test)]
-mod quoted_tests;
 #[cfg(test)]
 mod tests;

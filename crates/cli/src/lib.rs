@@ -20,6 +20,7 @@ mod help;
 mod entry;
 
 pub use daemon_hooks::{ConfigMistake, ConfigVerdict, DaemonHooks, PolicyReport, PolicyWork, ServeArgs};
+pub use command_line::definition;
 pub use entry::run;
 pub use palyra_client::OwnModel;
 use palyra_run_view::exit;

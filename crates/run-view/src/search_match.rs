@@ -54,8 +54,8 @@ pub fn no_session_note(text: &str) -> String {
     let part = if is_part { "; of an id, at least 4 characters are needed" } else { "" };
     let text = clean_line(text, INPUT_CHARS_MAX);
     format!(
-        "no session is named `{text}`, or has it in its title or inputs{part}; answers are not searched, and /sessions \
-         lists the latest"
+        "no session is named `{text}`, or has it in its title or the first 120 characters of an input{part}; answers are not \
+         searched, and /sessions lists the latest"
     )
 }
 

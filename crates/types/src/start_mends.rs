@@ -27,7 +27,8 @@ pub fn mend_of_start(code: ErrorCode, message: &str) -> Option<String> {
             "put the key into that file, or correct `key` in the section of the server"
         }
         _ if message.contains("no key for provider") => {
-            "set it in this environment, which the daemon inherits, or name a file: `key = \"file:PATH\"`"
+            "set it in this environment, which the daemon inherits; or `palyra model use demo`, which needs none, and then \
+             `palyra explain vault` says how to keep it there"
         }
         ErrorCode::ConfigInvalid if message.starts_with(OF_VARIABLE) => {
             "correct or unset the variable; `palyra config check` lists every mistake"
@@ -54,7 +55,7 @@ mod tests {
         assert!(of(&busy.replace("listen.tcp", "http.listen")).ends_with("in `http.listen`"));
         assert!(of("flag: `listen.tcp` takes an address and a port").contains("--listen"));
         assert!(of("environment variable PALYRA__A__B: no").contains("unset the variable"));
-        assert!(of("/a/palyra.toml:1:1: no key for provider `a`: `K` is not set").contains("file:PATH"));
+        assert!(of("/a/palyra.toml:1:1: no key for provider `a`: `K` is not set").contains("`palyra model use demo`"));
         let no_file = of("/a/palyra.toml:1:1: no key for provider `a`: the key file `/k` cannot be read");
         assert!(no_file.starts_with("put the key into that file"), "{no_file}");
         assert!(of("/a/palyra.toml:1:1: no").starts_with("correct what the message names"));

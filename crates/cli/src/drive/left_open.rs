@@ -101,7 +101,7 @@ impl<R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'_, R, F> {
     pub(super) fn how_to_approve(&self, approval: &str) -> String {
         match &self.seat.person {
             InteractionMode::WatchedKeyboard { .. } => format!(
-                "left open: /approve asks it again here; in a shell, `palyra approve yes {}` shows it and takes the answer",
+                "left open: /approve asks it again here; in a shell, `palyra approve show {}` shows it, and `palyra approve yes` or `no` with that id answers it",
                 short_id(approval)
             ),
             InteractionMode::LinePrompt(_) | InteractionMode::Unattended => {

@@ -30,13 +30,15 @@ use palyra_run_view::{
     used_by_run, used_so_far,
 };
 use palyra_screen_text::clean_line;
-use palyra_screen_text::{count, shell_word, short_id};
+use palyra_screen_text::{count, short_id};
 use palyra_terminal::{NoteKind, PromptReader};
 use palyra_usage_view::run_cost_words;
 
 /// Entries of a tape's end among which the last request to a model is looked for.
 const LAST_ENTRIES_MAX: u32 = 400;
 const SEARCH_CHARS_MAX: usize = 60;
+/// Characters of an input that the journal keeps for lists and searches.
+const SEARCHED_CHARS: usize = 120;
 /// Approvals of a run of which it is shown who decided.
 const APPROVALS_READ_MAX: u32 = 500;
 
@@ -293,9 +295,9 @@ async fn list(
             }
             "" => "there are no runs yet; `palyra run \"...\"` makes one".to_owned(),
             search => format!(
-                "no run has \"{}\" in its input; `palyra sessions list --search {}` looks at more of it",
-                clean_line(search, SEARCH_CHARS_MAX),
-                shell_word(&clean_line(search, SEARCH_CHARS_MAX))
+                "no run has \"{}\" in the first {SEARCHED_CHARS} characters of its input, which are searched; `palyra runs tail RUN` \
+                 shows the whole of one",
+                clean_line(search, SEARCH_CHARS_MAX)
             ),
         };
         context.output.note(NoteKind::Info, &notice);

@@ -121,7 +121,7 @@ fn a_word_that_names_no_session_is_searched_for() {
     pty.expect("/sessions ID goes on in one of them");
     pty.expect("> ");
     pty.type_in("/sessions harbour\r");
-    pty.expect("no session is named `harbour`, or has it in its title or inputs; answers are not searched");
+    pty.expect("no session is named `harbour`, or has it in its title");
     pty.expect("> ");
     pty.type_in("/quit\r");
     assert_eq!(pty.ended(), 0);

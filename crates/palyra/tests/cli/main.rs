@@ -23,6 +23,7 @@ mod watched_calls;
 mod prompts;
 mod snapshots;
 mod help_pages;
+mod quoted_commands;
 mod documents;
 mod list_ends;
 mod chat;

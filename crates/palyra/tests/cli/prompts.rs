@@ -181,7 +181,7 @@ fn a_chat_takes_an_answer_and_goes_on_when_it_is_left_for_later() {
     pty.expect(PROMPT);
     pty.type_in("l\r");
     pty.expect("left open: /approve asks it again here");
-    pty.expect("shows it and takes the answer");
+    pty.expect("shows it, and");
     // A prompt shows that lines are taken.
     pty.expect(">");
     pty.type_in("and then\r");

@@ -113,7 +113,8 @@ impl RunView {
             _ => ErrorCode::ToolDenied,
         };
         let more = match code {
-            ErrorCode::ToolDenied if !run.is_empty() => {
+            // Without policies there are no rules to show; the reason names the command that helps.
+            ErrorCode::ToolDenied if !run.is_empty() && !why.contains("no policies are in force") => {
                 format!("; `palyra policy explain {} {}` shows the rules", short_id(run), decided.effect_id)
             }
             // Too many open questions have the same code.

@@ -111,7 +111,7 @@ async fn a_change_without_a_question_is_recorded_with_what_it_shows_and_one_with
     let asked = parts().start().await;
     let run = changed_two(&asked).await;
     assert_eq!(previews(&asked, run).await, ["", ""], "the questions have it");
-    let unattended = ACTS.replace("\"execute\"", "\"execute_unattended\"");
+    let unattended = ACTS.replace("\"act\"", "\"change\"").replace("\"execute\"", "\"execute_unattended\"");
     let parts = Parts { rules: looking().with_file("acts.cedar", &unattended), ..parts() };
     let rig = parts.start().await;
     rig.model.push(Script::new().call(CHANGE, r#"{"n":1}"#));

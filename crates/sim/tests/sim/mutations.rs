@@ -3,7 +3,7 @@
 use palyra_sim::{Mutation, TraceMode, campaign, tell};
 
 /// Stories in which a mistake may be found, at most.
-const SEEDS_MAX: u64 = 80;
+const SEEDS_MAX: u64 = 400;
 
 #[test]
 fn every_mistake_is_found_and_recognised() {

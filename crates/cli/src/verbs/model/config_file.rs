@@ -5,11 +5,12 @@
 use std::path::{Path, PathBuf};
 
 use palyra_client::{AskProviders, Client, ClientError};
-use palyra_config_text::{EditConfigError, write_whole};
+use palyra_config_text::{EditConfigError, set_default, write_whole};
 use palyra_types::ErrorCode;
 use palyra_wire::v1;
 
 use crate::context::Context;
+use crate::daemon_hooks::{ConfigVerdict, DaemonHooks};
 use crate::failure::Failure;
 use palyra_explain::{keyless_notice, missing_key, stopped_notice};
 use palyra_terminal::NoteKind;
@@ -60,12 +61,33 @@ pub(super) fn default_before(
     before.unwrap_or_else(|| (context.daemon.own_model)(context.global.config.as_deref()).name)
 }
 
-/// Says how to go back to the default model of before.
-pub(super) fn way_back(named_before: Option<&str>) -> String {
+/// Says how to go back to the default model of before; `saved` is the text of the file now.
+pub(super) fn way_back(hooks: DaemonHooks, saved: &str, named_before: Option<&str>) -> String {
     match named_before {
+        Some(named) if !is_usable(hooks, saved, named) => {
+            "no daemon of this environment could start with that one".to_owned()
+        }
         Some(named) => format!("`palyra model use {named}` goes back"),
         None => "no default model was named before: `palyra model use --unset` goes back".to_owned(),
     }
+}
+
+/// Returns whether a daemon of this environment could start with a default model.
+fn is_usable(hooks: DaemonHooks, text: &str, model: &str) -> bool {
+    let Ok(text) = set_default(text, model) else { return false };
+    checked_copy(hooks, &text).map_or(true, |(_, verdict)| verdict.mistakes.is_empty())
+}
+
+/// Checks the text of a configuration file that is not saved; returns the path that mistakes name, which is gone, and what
+/// was found.
+pub(super) fn checked_copy(hooks: DaemonHooks, text: &str) -> Result<(String, ConfigVerdict), Failure> {
+    let unwritten = |error: std::io::Error| {
+        Failure::local(ErrorCode::StateDirUnusable, format!("no temporary file can be written: {error}"))
+    };
+    let folder = tempfile::Builder::new().prefix("palyra-model-").tempdir().map_err(unwritten)?;
+    let copy = folder.path().join("palyra.toml");
+    write_whole(&copy, text).map_err(unwritten)?;
+    Ok((copy.display().to_string(), (hooks.check_config)(Some(&copy))))
 }
 
 fn read(file: &Path) -> Result<String, Failure> {

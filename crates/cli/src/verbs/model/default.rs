@@ -7,15 +7,15 @@ use std::time::Duration;
 
 use palyra_client::{AskProviders, Client};
 use palyra_config_text::{
-    has_provider, named_default, provider_field, set_default, without_default, write_whole,
+    has_provider, named_default, provider_field, set_default, without_default,
 };
 use palyra_types::ErrorCode;
 use palyra_wire::v1;
 use serde_json::json;
 
-use super::config_file::{ConfigText, ModelInForce, default_before, is_set, save, take_on, way_back};
+use super::config_file::{ConfigText, ModelInForce, checked_copy, default_before, is_set, save, take_on, way_back};
 use crate::context::{Context, DEMO_MODEL};
-use crate::daemon_hooks::DaemonHooks;
+use crate::daemon_hooks::{ConfigVerdict, DaemonHooks};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use palyra_explain::{missing_key, model_names, unlisted_model};
@@ -26,6 +26,8 @@ const DEFAULT_KEY: &str = "model.default";
 /// The variable that counts more than the file.
 const DEFAULT_VARIABLE: &str = "PALYRA__MODEL__DEFAULT";
 const DEMO_PROVIDER: &str = "demo";
+/// Ends the message about a key that is missing.
+const OTHER_MODEL: &str = "; set it, or use another model: ";
 const NAME_CHARS_MAX: usize = 80;
 const ERROR_CHARS_MAX: usize = 300;
 /// How long servers are asked for their models after a default was saved.
@@ -74,7 +76,7 @@ pub(crate) async fn run(context: &Context, args: UseArgs) -> Result<Exit, Failur
     let notice = if named.as_ref() == Some(&name) {
         format!("the default model is {name}, as before")
     } else {
-        format!("the default model is now {name} (was {was}); {}", way_back(named.as_deref()))
+        format!("the default model is now {name} (was {was}); {}", way_back(context.daemon, &new, named.as_deref()))
     };
     context.output.note(NoteKind::Info, &notice);
     let own = (context.daemon.own_model)(context.global.config.as_deref()).name;
@@ -175,7 +177,7 @@ async fn unset(
             let new = without_default(&config.text).map_err(|error| config.unusable(&error))?;
             check(context.daemon, config, &new)?;
             save(context, &config.file, &new)?;
-            format!("no default model is configured now (was {was}); {}", way_back(Some(was)))
+            format!("no default model is configured now (was {was}); {}", way_back(context.daemon, &new, Some(was)))
         }
         None => format!("no default model is configured in {}", config.file.display()),
     };
@@ -241,15 +243,8 @@ fn show(
 
 /// Refuses what no daemon of this environment could start with, before the file is touched.
 fn check(hooks: DaemonHooks, config: &ConfigText, new: &str) -> Result<(), Failure> {
-    let unwritten = |error: std::io::Error| {
-        Failure::local(ErrorCode::StateDirUnusable, format!("no temporary file can be written: {error}"))
-    };
-    let folder = tempfile::Builder::new().prefix("palyra-model-").tempdir().map_err(unwritten)?;
-    let copy = folder.path().join("palyra.toml");
-    write_whole(&copy, new).map_err(unwritten)?;
-    let verdict = (hooks.check_config)(Some(&copy));
+    let (checked, verdict) = checked_copy(hooks, new)?;
     let Some(mistake) = verdict.mistakes.first() else { return Ok(()) };
-    let checked = copy.display().to_string();
     let of_name = mistake.key.as_deref() == Some(DEFAULT_KEY) || config.text.is_empty();
     let mut message = mistake.message.clone();
     if let Some((line, column)) = mistake.place.filter(|_| of_name) {
@@ -258,6 +253,15 @@ fn check(hooks: DaemonHooks, config: &ConfigText, new: &str) -> Result<(), Failu
         message = message.replace(&format!("{checked}:{line}"), &checked);
     }
     let message = message.replace(&checked, &config.file.display().to_string());
+    // The file that is there has no mistake where only the new default makes it one.
+    let is_new = |(_, verdict): (String, ConfigVerdict)| verdict.mistakes.is_empty();
+    if let Some((what, _)) = message.split_once(OTHER_MODEL)
+        && checked_copy(hooks, &config.text).is_ok_and(is_new)
+    {
+        let message = what.to_owned();
+        let mend = "set it in this shell, then the same command again; `palyra explain vault` says how to keep a key in the vault";
+        return Err(Failure::Input { code: mistake.code, message, mend: mend.to_owned() });
+    }
     let mend = if mistake.message.starts_with("environment variable") {
         "correct or unset the variable; `palyra config check` lists every mistake"
     } else if of_name {

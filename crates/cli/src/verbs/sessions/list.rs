@@ -20,7 +20,7 @@ const SEARCH_CHARS_MAX: usize = 60;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  palyra sessions list\n  palyra sessions list --search invoice --all")]
 pub(crate) struct ListArgs {
-    /// Only those with this in their key, their title or the beginning of an input; answers are not searched
+    /// Only those with this in their key, their title or the first 120 characters of an input
     #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     search: String,
     /// Archived ones only
@@ -122,9 +122,8 @@ fn nothing_found(args: &ListArgs) -> String {
         (false, false) => ("no session", "; `--all` looks at archived ones too"),
     };
     format!(
-        "{which} has \"{search}\" in its key, its title or the beginning of an input; answers are not \
-         searched{left_out}; try a word of what you asked, or `palyra runs tail RUN`, which shows the answer, for a run of \
-         `palyra runs list`"
+        "{which} has \"{search}\" in its key, its title or the first 120 characters of an input; the rest and answers are not \
+         searched{left_out}; `palyra runs list` lists the runs, `palyra runs tail RUN` shows all of one"
     )
 }
 

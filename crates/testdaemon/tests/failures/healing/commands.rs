@@ -55,16 +55,25 @@ impl RunWithProgram {
 
     /// Returns the program and all processes between it and the daemon.
     fn program_with_supervisors(&self) -> Result<Vec<u32>> {
+        let programs = self.programs()?;
         let parents: BTreeMap<u32, u32> =
             processes()?.into_iter().filter_map(|pid| Some((pid, parent_of(pid)?))).collect();
         let mut found = Vec::new();
-        for program in self.programs()? {
+        for program in programs {
+            let mut chain = Vec::new();
             let mut pid = program;
             while pid != self.daemon.pid() {
-                found.push(pid);
-                pid = *parents.get(&pid).context("the program is not one of the daemon")?;
+                chain.push(pid);
+                // One of them may have ended between the two looks.
+                let Some(parent) = parents.get(&pid) else {
+                    chain.clear();
+                    break;
+                };
+                pid = *parent;
             }
+            found.extend(chain);
         }
+        anyhow::ensure!(!found.is_empty(), "no program is one of the daemon");
         Ok(found)
     }
 

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::*;
+use palyra_cli::definition;
 
 /// Words that stand for something else in a quoted command.
 const ELLIPSES: [&str; 2] = ["...", "…"];
