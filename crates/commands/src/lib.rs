@@ -26,6 +26,7 @@ mod reach;
 mod quoting;
 mod preview;
 mod pipe_end;
+mod lone_operator;
 mod running;
 mod protection;
 mod head_tail_buffer;

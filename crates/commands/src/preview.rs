@@ -7,6 +7,7 @@ use std::fmt::Write;
 
 use palyra_types::shell_line::{is_shell_line, line_for_shell, read_shell_line};
 
+use crate::lone_operator::lone_operator;
 use crate::plan::{BoundFile, CommandPlan};
 use crate::quoting::{quoted, quoted_path};
 
@@ -73,10 +74,12 @@ fn details(text: &mut String, plan: &CommandPlan) {
     tell("variables", &plan.environment.join(" "));
 }
 
-/// Returns the line that a shell is handed, as it is, and its commands as far as they can be read; empty for other commands.
+/// Returns the line that a shell is handed, as it is, and its commands as far as they can be read; for other commands a
+/// note about signs of a shell, where there are some.
 fn shell_line(argv: &[String]) -> String {
     if !is_shell_line(argv) {
-        return String::new();
+        let note = lone_operator(argv).map(|note| format!("{:<12}{note}\n\n", "note"));
+        return note.unwrap_or_default();
     }
     let Some(line) = line_for_shell(argv) else {
         return "shell line  could not be read further: it is not certain which word is the line\n\n"
@@ -183,6 +186,10 @@ mod tests {
         assert!(shown.contains("shell line  could not be read further: it is not certain"), "{shown}");
         let hidden = preview_of(&["sh", "-c", "echo \u{202e}; rm x\u{1b}[2J"]);
         assert!(!hidden.contains(['\u{1b}', '\u{202e}']), "{hidden}");
+        let lone = preview_of(&["ls", "|", "wc"]);
+        let note =
+            "\n\nnote        `|` is an argument here: no shell reads it; a pipe needs `sh -c '...'`\n\n";
+        assert!(lone.contains(note), "{lone}");
         // The control: what is no line has no such rows.
         assert!(!preview_of(&["cargo", "test"]).contains("shell line"));
     }

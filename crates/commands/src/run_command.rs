@@ -15,6 +15,7 @@ use serde_json::json;
 use crate::call::{CommandParts, printed_bytes_max};
 use crate::failure::CommandFailure;
 use crate::head_tail_buffer::HeadTailBuffer;
+use crate::lone_operator::lone_operator;
 use crate::output_handle::OutputHandle;
 use crate::pipe_end::of_last_program;
 use crate::plan::{CommandPlan, CommandRequest, PlannedCommand, plan};
@@ -203,7 +204,8 @@ pub(crate) async fn run(
         ended.text.push_str(&reason);
         ended.bytes_total += reason.len() as u64;
     }
-    if let Some(reason) = network_reason(&ended, &argv, has_network) {
+    let reasons = [network_reason(&ended, &argv, has_network), operator_reason(&ended, &argv)];
+    for reason in reasons.into_iter().flatten() {
         ended.text.push_str(&reason);
         ended.bytes_total += reason.len() as u64;
     }
@@ -237,6 +239,12 @@ fn network_reason(ended: &ToolResult, argv: &[String], has_network: bool) -> Opt
          the tool http_fetch (`fetch URL`) reads one page"
             .to_owned()
     })
+}
+
+/// Says that a program which failed had a sign of a shell among its arguments.
+fn operator_reason(ended: &ToolResult, argv: &[String]) -> Option<String> {
+    let failed = ended.failure == Some(ErrorCode::CommandFailed);
+    lone_operator(argv).filter(|_| failed).map(|note| format!("\n\n{note}"))
 }
 
 /// What a program prints when it writes where it may not (`EROFS`).
@@ -322,6 +330,17 @@ pub(crate) fn how(ended: ProgramEnd) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_program_that_failed_with_a_sign_of_a_shell_says_so() {
+        let argv = ["ls", "|", "wc"].map(str::to_owned);
+        let ended = |failure| ToolResult { failure, ..ToolResult::default() };
+        let said = operator_reason(&ended(Some(ErrorCode::CommandFailed)), &argv);
+        assert!(said.is_some_and(|said| said.starts_with("\n\n`|` is an argument here: ")));
+        // The controls: it succeeded, and it had no such sign.
+        assert_eq!(operator_reason(&ended(None), &argv), None);
+        assert_eq!(operator_reason(&ended(Some(ErrorCode::CommandFailed)), &argv[..1]), None);
+    }
 
     #[test]
     fn a_program_that_failed_without_the_network_says_that_it_had_none() {
