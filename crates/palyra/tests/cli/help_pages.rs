@@ -67,6 +67,17 @@ fn the_help_pages_are_the_reviewed_ones() {
 }
 
 #[test]
+fn each_verb_below_admin_is_found_without_it() {
+    let home = Home::new();
+    let names = verbs_in(&home.palyra(&["help", "admin"]).expect(0).out);
+    assert!(names.len() > 10, "{names:?}");
+    for name in names {
+        let said = home.palyra(&[&name]).expect(2).err;
+        assert!(said.contains(&format!("`palyra admin {name}")), "{name}: {said}");
+    }
+}
+
+#[test]
 fn verbs_are_found_in_a_page() {
     let page =
         "About\n\nCommands:\n  list   All\n           of them\n  show   One\n\nOptions:\n  --json  All\n";
