@@ -30,8 +30,8 @@ pub(super) fn overview(command: &Command) -> String {
             let _ = writeln!(text, "{BOLD}{task:<8}{PLAIN}{name:<10}{about}");
         }
     }
-    text + "\n`palyra help VERB` shows a verb (also `budget`, `console`, `memory`, `usage`),\n\
-            `help options` the options of all, `palyra help topics` what else is explained.\n"
+    text + "\n`palyra help VERB` shows a verb (also api, backup, budget, console, memory,\n\
+            usage, version), `help options` the options of all, `help topics` other topics.\n"
 }
 
 /// Returns the options that every verb takes, a line each.

@@ -52,6 +52,13 @@ fn the_overview_names_every_verb_once_and_fits_a_screen() {
     listed.sort_unstable();
     shown.sort_unstable();
     assert_eq!(listed, shown);
+    let (_, also) = help.split_once("(also ").unwrap();
+    let (also, _) = also.split_once(')').unwrap();
+    let named: Vec<&str> = also.split([',', ' ', '\n']).filter(|word| !word.is_empty()).collect();
+    let hidden = command.get_subcommands().filter(|verb| verb.is_hide_set()).map(clap::Command::get_name);
+    let mut hidden: Vec<&str> = hidden.filter(|name| *name != "help").collect();
+    hidden.sort_unstable();
+    assert_eq!(named, hidden);
 }
 
 #[test]
@@ -113,7 +120,7 @@ fn every_verb_and_option_says_what_it_is_for() {
 }
 
 #[test]
-fn the_help_of_every_verb_fits_a_screen_and_shows_an_example() {
+fn the_help_of_every_verb_fits_a_screen_and_shows_an_example_that_can_be_copied() {
     let mut too_big = String::new();
     each_verb(&mut |words, command| {
         for flag in ["-h", "--help"] {
@@ -130,6 +137,10 @@ fn the_help_of_every_verb_fits_a_screen_and_shows_an_example() {
             }
             let shown = help.contains("Example:\n") || help.contains("Examples:\n");
             assert!(shown || command.has_subcommands(), "`{words}` shows no example");
+            let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            let mut examples = after.lines().filter(|line| line.starts_with("  "));
+            assert!(examples.all(|line| help.lines().any(|shown| shown == line)), "folded: {help}");
+            assert!(!after.replace("\\\n    ", "").contains("\n   "), "no backslash: {help}");
         }
     });
     assert!(too_big.is_empty(), "{too_big}");

@@ -62,7 +62,7 @@ pub(crate) enum PolicyVerb {
     },
     /// Say why a call was decided as it was, or how one would be
     #[command(
-        after_help = "Examples:\n  palyra policy explain last\n  palyra policy explain last 3\n  palyra policy explain --tool write_file --arguments '{\"path\":\"a\",\"content\":\"b\"}'"
+        after_help = "Examples:\n  palyra policy explain last\n  palyra policy explain last 3\n  palyra policy explain --tool run_command --arguments '{\"argv\":[\"make\"]}'"
     )]
     Explain {
         /// The run's id, or `last`

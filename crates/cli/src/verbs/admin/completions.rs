@@ -11,7 +11,7 @@ use crate::failure::Failure;
 /// Print completions for a shell.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Example:\n  palyra admin completions bash > ~/.local/share/bash-completion/completions/palyra"
+    after_help = "Example:\n  palyra admin completions bash > \\\n    ~/.local/share/bash-completion/completions/palyra"
 )]
 pub(crate) struct CompletionsArgs {
     /// The shell
