@@ -725,11 +725,14 @@ impl Chat<'_> {
                 DrivePause::KeyPressed => {}
             }
             let Input::Editor(editor) = &mut self.input else { return Ok((Exit::Failed, LineEffect::Leave)) };
-            let prompt = if drive.is_asking() { "? " } else { "> " };
             let form = drive.open_form();
             // A reason for a no is not a line of the chat, and an erasure does not look for it there.
-            let is_answer = move |line: &str| form.as_ref().is_some_and(|form| form.is_answer(line));
-            let typed = editor.read(prompt, is_answer, &context.output).await?;
+            let is_answer = |line: &str| form.as_ref().is_some_and(|form| form.is_answer(line));
+            let typed = if drive.is_asking() {
+                editor.read_answer("? ", is_answer, &context.output).await?
+            } else {
+                editor.read("> ", is_answer, &context.output).await?
+            };
             let dispatched = match typed {
                 LineOutcome::Text(line) => self.dispatch_during_run(&mut drive, &line).await?,
                 LineOutcome::End => self.dispatch_during_run(&mut drive, "/quit").await?,

@@ -192,6 +192,46 @@ fn a_chat_takes_an_answer_and_goes_on_when_it_is_left_for_later() {
 }
 
 #[test]
+fn lines_that_arrive_together_are_all_sent_in_order() {
+    let replies = ["first", "second", "third"].map(|said| Reply::text(&format!("the {said} answer")));
+    let scene = scene(&Gate::closed(), replies.to_vec());
+    let mut pty = scene.chat();
+    pty.type_in("one\rtwo\rthree\rno");
+    for said in ["first", "second", "third"] {
+        pty.expect(&format!("the {said} answer"));
+    }
+    // A part of a line stays in the input line.
+    pty.expect("> no");
+    pty.type_in("thing\u{15}/quit\r");
+    assert_eq!(pty.ended(), 0, "{}", pty.text());
+    let mut runs = scene.runs();
+    runs.reverse();
+    let inputs: Vec<_> = runs.iter().map(|run| run["input_preview"].as_str().unwrap_or_default()).collect();
+    assert_eq!(inputs, ["one", "two", "three"]);
+}
+
+#[test]
+fn a_line_that_arrived_with_an_earlier_one_is_no_answer_and_is_sent_after_the_run() {
+    let replies = vec![Reply::empty().call("write_file", WRITES), Reply::text("denied"), Reply::text("heard")];
+    let scene = scene(&Gate::closed(), replies);
+    let mut pty = scene.chat();
+    pty.type_in("look around\ry\r");
+    pty.expect("? write_file creates");
+    pty.expect(PROMPT);
+    pty.type_in("what?\r");
+    pty.expect("\"what?\" is none of the answers");
+    pty.expect(PROMPT);
+    assert!(!scene.home.work().join("pwned.txt").exists(), "{}", pty.text());
+    pty.type_in("n\r");
+    pty.expect("denied");
+    pty.expect("> y");
+    pty.expect("heard");
+    pty.expect("> ");
+    assert!(!scene.home.work().join("pwned.txt").exists(), "{}", pty.text());
+    assert_eq!(pty.ended_after("/quit\r"), 0, "{}", pty.text());
+}
+
+#[test]
 fn undo_in_the_chat_takes_the_changes_of_its_last_run_back() {
     let writes = Reply::empty().call("write_file", WRITES);
     let talks = Reply::text("nothing");
