@@ -117,7 +117,13 @@ fn above_medium_risk_a_yes_repeats_the_word_of_the_prompt() {
         pty.expect(PROMPT);
         pty.type_in(too_little);
         pty.expect(told);
-        pty.expect(&format!("{word} runs this call"));
+        // The keys are explained once.
+        let explained = if too_little == "y\r" {
+            format!("{word} runs this call")
+        } else {
+            "; ? explains the keys".to_owned()
+        };
+        pty.expect(&explained);
         assert!(!scene.home.work().join(".envrc").exists());
     }
     pty.expect("? critical risk: type ");
@@ -212,7 +218,8 @@ fn lines_that_arrive_together_are_all_sent_in_order() {
 
 #[test]
 fn a_line_that_arrived_with_an_earlier_one_is_no_answer_and_is_sent_after_the_run() {
-    let replies = vec![Reply::empty().call("write_file", WRITES), Reply::text("denied"), Reply::text("heard")];
+    let replies =
+        vec![Reply::empty().call("write_file", WRITES), Reply::text("denied"), Reply::text("heard")];
     let scene = scene(&Gate::closed(), replies);
     let mut pty = scene.chat();
     pty.type_in("look around\ry\r");
