@@ -320,14 +320,14 @@ impl Chat<'_> {
             ChatLine::Say(InputDelivery::Queue, text) if drive.reads_as_left_answer(text) => {
                 let typed = clean_line(text, NAME_CHARS_MAX);
                 let message = format!(
-                    "\"{typed}\" was not sent to the model: it reads as an answer to the open call, which is asked \
+                    "\"{typed}\" was not sent to the model: it reads as an answer to the open question, which is asked \
                      again; a space before a line sends it"
                 );
                 self.note(NoteKind::Doubt, &message);
                 drive.ask_again().await.map(|_| ())
             }
             ChatLine::Say(delivery, text) => {
-                let active = ActiveRun { run: &active, waits: drive.waits_for_person() };
+                let active = ActiveRun { run: &active, waits: drive.waits_for_call() };
                 self.say(text, delivery, Some(active)).await
             }
             ChatLine::Approve => self.ask_again(drive).await,

@@ -425,3 +425,35 @@ fn an_edit_of_a_risky_call_is_shown_before_the_word_is_asked_for() {
     assert_eq!(pty.ended(), 3, "{}", pty.text());
     assert!(!scene.home.work().join(".envrc").exists());
 }
+
+#[test]
+fn a_chat_goes_on_when_the_question_of_a_budget_is_left_for_later() {
+    let scene = scene(&Gate::closed(), vec![Reply::text("first answer"), Reply::text("second answer")]);
+    scene.home.palyra(&["budget", "set", "calls", "--limit", "requests=1", "--window", "endless"]).expect(0);
+    let mut pty = scene.chat();
+    pty.type_in("one\r");
+    pty.expect("first answer");
+    pty.expect("> ");
+    pty.type_in("two\r");
+    pty.expect("[c]ancel");
+    pty.expect("? ");
+    pty.type_in("l\r");
+    pty.expect("left waiting for the budget: /approve asks again here");
+    pty.expect(">");
+    pty.type_in("three\r");
+    pty.expect("kept; it is sent to the model after this run");
+    pty.type_in("g\r");
+    pty.expect("reads as an answer to the open question");
+    pty.expect("[c]ancel");
+    pty.type_in("l\r");
+    pty.expect("left waiting for the budget");
+    pty.expect(">");
+    pty.type_in("/approve\r");
+    pty.expect("[c]ancel");
+    pty.type_in("g\r");
+    pty.expect("second answer");
+    pty.expect("[c]ancel");
+    pty.type_in("c\r");
+    pty.expect("> ");
+    assert_eq!(pty.ended_after("/quit\r"), 0, "{}", pty.text());
+}
