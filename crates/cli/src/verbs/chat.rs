@@ -38,8 +38,9 @@ use chat_mend::{in_archived, in_chat, in_chat_out_of_range, is_missing_session};
 use chat_session::{ChatSession, check_model};
 use input::Input;
 use palyra_run_view::{
-    ChatLine, EchoMode, SearchMatch, age, attached_files, branch_origin, chat_command_of, chat_command_rest,
-    chat_help, instead_of_last, nearest_chat_command, no_session_note, read_chat_line, shell_command_of,
+    ChatLine, EchoMode, SearchMatch, absent_files_note, age, attached_files, branch_origin, chat_command_of,
+    chat_command_rest, chat_help, instead_of_last, nearest_chat_command, no_session_note, read_chat_line,
+    shell_command_of,
 };
 use palyra_screen_text::clean_line;
 use palyra_screen_text::shell_word;
@@ -596,7 +597,14 @@ impl Chat<'_> {
 
     fn attach(&mut self, files: &str) -> Result<(), Failure> {
         let home = std::env::home_dir();
-        let files = attached_files(files, home.as_deref(), Path::exists);
+        let named = attached_files(files, home.as_deref(), Path::exists);
+        let (mut files, absent): (Vec<_>, Vec<_>) =
+            named.iter().cloned().partition(|file| attachments::is_there(file));
+        if self.input.is_person() && named.len() > 1 && !absent.is_empty() {
+            self.note(NoteKind::Doubt, &absent_files_note(&absent, files.is_empty()));
+        } else {
+            files = named;
+        }
         let read = attachments::read(&files)?;
         attachments::check_together(self.files.iter().chain(&read))?;
         for file in &read {
