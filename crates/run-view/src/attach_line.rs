@@ -25,7 +25,7 @@ pub fn at_home(name: &str, home: Option<&Path>) -> PathBuf {
 }
 
 /// Says of names behind `/attach` that no file has them, where others may have been attached.
-pub fn absent_files_note(absent: &[PathBuf], attached_nothing: bool) -> String {
+pub fn absent_files_note(absent: &[PathBuf], attached: &[PathBuf]) -> String {
     let names = absent.iter().take(ABSENT_NAMES_MAX);
     let names = names.map(|name| format!("\"{}\"", clean_line(&name.display().to_string(), NAME_CHARS_MAX)));
     let names = names.collect::<Vec<_>>().join(", ");
@@ -33,7 +33,7 @@ pub fn absent_files_note(absent: &[PathBuf], attached_nothing: bool) -> String {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    let begin = if attached_nothing { "nothing was attached: " } else { "" };
+    let begin = if attached.is_empty() { "nothing was attached: " } else { "" };
     format!(
         "{begin}no file is at {names}{more}; /attach takes files only, and the question comes in the next line"
     )
@@ -80,11 +80,11 @@ mod tests {
     fn words_behind_the_files_are_named_as_such() {
         let absent = ["what", "is", "in", "it?"].map(PathBuf::from);
         assert_eq!(
-            absent_files_note(&absent, false),
+            absent_files_note(&absent, &absent),
             "no file is at \"what\", \"is\", \"in\" and 1 more; /attach takes files only, and the question comes in \
              the next line"
         );
-        let none = absent_files_note(&absent[..1], true);
+        let none = absent_files_note(&absent[..1], &[]);
         assert!(none.starts_with("nothing was attached: no file is at \"what\"; "), "{none}");
     }
 

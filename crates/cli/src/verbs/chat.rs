@@ -601,7 +601,7 @@ impl Chat<'_> {
         let (mut files, absent): (Vec<_>, Vec<_>) =
             named.iter().cloned().partition(|file| attachments::is_there(file));
         if self.input.is_person() && named.len() > 1 && !absent.is_empty() {
-            self.note(NoteKind::Doubt, &absent_files_note(&absent, files.is_empty()));
+            self.note(NoteKind::Doubt, &absent_files_note(&absent, &files));
         } else {
             files = named;
         }
