@@ -130,7 +130,7 @@ fn an_approval_answered_from_another_folder_names_the_folder_of_the_run() {
     let place = text.split("In the folder ").nth(1).expect(&text).lines().next().unwrap().trim().to_owned();
     assert!(folder.ends_with(place.trim_start_matches('~')), "{place} of {folder}");
     assert!(
-        text.contains(&format!("every further write_file below {place}, in this run's session")),
+        text.contains(&format!("every further write_file below {place}, in this session")),
         "{text}"
     );
     inbox.type_in("what?\r");
@@ -155,7 +155,7 @@ fn a_run_in_another_folder_than_this_terminal_names_it_in_the_question_and_the_k
     let place = text.split("In the folder ").nth(1).expect(&text).lines().next().unwrap().trim().to_owned();
     assert!(folder.ends_with(place.trim_start_matches('~')), "{place} of {folder}");
     assert!(
-        text.contains(&format!("every further write_file below {place}, in this run's session")),
+        text.contains(&format!("every further write_file below {place}, in this session")),
         "{text}"
     );
     run.type_in("what?\r");
@@ -188,7 +188,7 @@ fn the_tape_of_a_run_that_is_over_says_who_decided_and_has_no_keys() {
     let text = tail.text();
     assert_eq!(text.matches("write_file creates `more.txt`").count(), 1, "{text}");
     assert!(
-        text.contains("[f]older: yes, and every further write_file below this folder, in this run's session"),
+        text.contains("[f]older: yes, and every further write_file below this folder, in this session"),
         "{text}"
     );
     tail.type_in("n\r");
@@ -229,7 +229,7 @@ fn a_question_about_a_change_has_five_rows_and_colours_that_can_be_read() {
             "  +hello world",
             "  \\ No newline at end of file",
             "  Why: it changes files (rule `changes-of-files`)",
-            "  [f]older: yes, and every further write_file below this folder, in this run's session",
+            "  [f]older: yes, and every further write_file below this folder, in this session",
             "? [y]es  [n]o, or \"n REASON\"  [f]older  [m]ore  [l]ater",
         ]
     );
@@ -318,7 +318,7 @@ fn further_writes_below_a_folder_are_allowed_at_the_prompt_for_the_session() {
 fn a_grant_at_the_prompt_of_a_run_holds_for_its_session_and_says_so() {
     let home = home();
     let mut pty = Pty::spawn(&home.command(&["run", "create one.txt with x"]), 200);
-    pty.expect("[f]older: yes, and every further write_file below this folder, in this run's session");
+    pty.expect("[f]older: yes, and every further write_file below this folder, in this session");
     pty.expect("[l]ater ");
     pty.type_in("f\r");
     pty.expect(

@@ -47,14 +47,6 @@ impl OfferScope {
         }
     }
 
-    /// Returns the session in words.
-    pub(crate) fn session_name(&self) -> &'static str {
-        match self.session {
-            GrantSession::Named => "in this session",
-            GrantSession::OfRun => "in this run's session",
-        }
-    }
-
     /// Returns the session in words, and where the grant does not hold.
     pub(crate) fn session_reach(&self) -> &'static str {
         match self.session {
@@ -116,7 +108,7 @@ impl SessionOffer {
     pub fn folder_line(&self, scope: &OfferScope) -> Option<String> {
         let Self::BelowFolder { tool, folder, .. } = self else { return None };
         let place = scope.place_of(folder);
-        Some(format!("[f]older: yes, and every further {tool} {place}, {}", scope.session_name()))
+        Some(format!("[f]older: yes, and every further {tool} {place}, in this session"))
     }
 }
 
@@ -165,7 +157,7 @@ mod tests {
                 if folder == "." { "below ~/shop".to_owned() } else { format!("below ~/shop/{folder}/") };
             let scope = OfferScope { elsewhere: "~/shop".to_owned(), session: GrantSession::OfRun };
             let expect =
-                format!("[f]older: yes, and every further edit_file {elsewhere}, in this run's session");
+                format!("[f]older: yes, and every further edit_file {elsewhere}, in this session");
             assert_eq!(offered.folder_line(&scope), Some(expect));
             let SessionOffer::BelowFolder { requested, .. } = offered else { panic!("{path}") };
             assert_eq!((requested.scope(), requested.rules.len()), (v1::GrantScope::Session, 3));
