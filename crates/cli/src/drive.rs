@@ -24,7 +24,7 @@ use palyra_run_view::{
     CallProgress, DeferredOutput, EchoMode, PreviewDetail, RunView, ShownLine, TextFlow, is_said_by_tape,
     outcome, question, run_state,
 };
-use palyra_screen_text::{count, short_id, span};
+use palyra_screen_text::{LineLook, count, short_id, span};
 use palyra_terminal::{
     InterruptListener, Keyboard, NoteKind, Output, OutputError, PromptReader, PromptReply, ReadingMode,
 };
@@ -36,6 +36,8 @@ mod replay;
 
 /// How long a cancelled run may take to end before it is left alone.
 const END_WITHIN: Duration = Duration::from_secs(10);
+/// Said above a question that is asked again.
+const ASKED_AGAIN: &str = "nothing ran: this call is asked about again";
 /// After so long without more of a text, what was kept back of it is shown as it is.
 const TEXT_PAUSE: Duration = Duration::from_secs(1);
 
@@ -245,6 +247,8 @@ pub(crate) struct RunDriver<'a, R, F> {
     replayed: Option<RunQuestion>,
     /// Approvals that this person leaves for later.
     left: BTreeSet<String>,
+    /// Whether this person leaves the question of a budget for later.
+    budget_left: bool,
     /// What came while a question was open.
     deferred: DeferredOutput,
     /// The run was asked to stop, so nothing is asked any more.
@@ -306,6 +310,7 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'a, R, F> {
             on_screen: None,
             replayed: None,
             left: BTreeSet::new(),
+            budget_left: false,
             deferred: DeferredOutput::default(),
             stopping: false,
             text_pauses: None,
@@ -460,7 +465,7 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'a, R, F> {
     /// Answers a run that waits; returns how the program ends when the answer is left for later.
     pub(crate) async fn answer(&mut self, answer: String) -> Result<Option<Exit>, Failure> {
         if let PendingQuestion::Approval { approval_id, form } = self.asking.clone() {
-            return self.answer_approval(&approval_id, &form, &answer).await;
+            return self.answer_approval(&approval_id, form, &answer).await;
         }
         if self.asking == PendingQuestion::Budget {
             return self.answer_budget(&answer).await;
@@ -476,7 +481,7 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'a, R, F> {
     async fn answer_approval(
         &mut self,
         approval_id: &str,
-        form: &AnswerForm,
+        mut form: Box<AnswerForm>,
         typed: &str,
     ) -> Result<Option<Exit>, Failure> {
         match form.read(typed) {
@@ -493,8 +498,13 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'a, R, F> {
                 let answer = self.run.answer_approval(request).await?;
                 // The rest is on the tape.
                 if !is_said_by_tape(&answer) {
-                    let (mark, notice) = outcome(&answer, "", |id| self.seat.output.id(id));
-                    self.seat.output.note(mark, &notice);
+                    // The question that follows is shown here, with its cause.
+                    if answer.asked_again_as.is_empty() {
+                        let (mark, notice) = outcome(&answer, "", |id| self.seat.output.id(id));
+                        self.seat.output.note(mark, &notice);
+                    } else {
+                        self.seat.output.note(NoteKind::Doubt, ASKED_AGAIN);
+                    }
                 }
                 return Ok(None);
             }
@@ -503,7 +513,7 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'a, R, F> {
                 let asked =
                     self.view.pending_approvals().iter().find(|asked| asked.approval_id == approval_id);
                 if let Some(asked) = asked.map(RunQuestion::of) {
-                    self.show_question(&asked, PreviewDetail::Full);
+                    self.show_question(&asked, PreviewDetail::More);
                 }
             }
             TypedAnswer::WordMissing => {
@@ -513,7 +523,9 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'a, R, F> {
                 form.unclear(typed).iter().for_each(|line| self.seat.output.note(NoteKind::Info, line));
             }
         }
-        self.begin_prompt(&form.prompt())?;
+        let prompt = form.prompt();
+        self.asking = PendingQuestion::Approval { approval_id: approval_id.to_owned(), form };
+        self.begin_prompt(&prompt)?;
         Ok(None)
     }
 
@@ -534,6 +546,7 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'a, R, F> {
             FollowEvent::InputAccepted(accepted) => self.take_accepted(&accepted)?,
             FollowEvent::CancelTaken | FollowEvent::Ended(_) => {}
         }
+        self.budget_left &= self.view.waits_for_budget();
         let answered_elsewhere = match &self.asking {
             PendingQuestion::Nothing => false,
             PendingQuestion::Words => !self.view.may_wait(),
@@ -643,9 +656,9 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'a, R, F> {
             ShownLine::Progress(progress) => output.progress(&progress),
             ShownLine::Remark(remark) => output.remark(&remark)?,
             ShownLine::Note(mark, note) => output.note(mark, &note),
-            ShownLine::Copied(line) => output.diff([(line.as_str(), "")]),
+            ShownLine::Copied(line) => output.diff([(line.as_str(), LineLook::Plain)]),
             ShownLine::Change(lines) => {
-                output.diff(lines.iter().map(|line| (line.text.as_str(), line.look.color())));
+                output.diff(lines.iter().map(|line| (line.text.as_str(), line.look)));
             }
             ShownLine::Question { approval_id, prompt, risk } if !self.caught_up => {
                 self.replayed = Some(RunQuestion { approval_id, prompt, risk });
@@ -679,7 +692,7 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'a, R, F> {
 
     fn show_question(&self, asked: &RunQuestion, detail: PreviewDetail) {
         let lines = question(&asked.approval_id, &asked.prompt, &asked.risk, detail, &self.view.scope);
-        self.seat.output.question(lines.iter().map(|line| (line.text.as_str(), line.look.color())));
+        self.seat.output.question(lines.iter().map(|line| (line.text.as_str(), line.look)));
     }
 
     /// Ends the question, and shows what came in that time.
@@ -737,7 +750,11 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'a, R, F> {
             self.say_how_to_answer();
             return Ok(Some(Exit::Withheld));
         }
-        if self.view.waits_for_budget() { self.ask_about_budget() } else { self.ask_for_words() }?;
+        match (self.view.waits_for_budget(), self.budget_left) {
+            (true, true) => {}
+            (true, false) => self.ask_about_budget()?,
+            (false, _) => self.ask_for_words()?,
+        }
         Ok(None)
     }
 

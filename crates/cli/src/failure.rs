@@ -120,11 +120,17 @@ impl Failure {
             _ if is_address => {
                 "only files of this machine are read: download it first, for example with `curl -fLO`, then name the file"
             }
-            ErrorKind::NotFound => "check the path: nothing is there",
+            ErrorKind::NotFound => "check the path",
             ErrorKind::PermissionDenied => "check the permissions: you may not read it",
             _ => "check the path and what is there",
         };
-        Self::Input { code, message: format!("{shown} cannot be read: {error}"), mend: mend.to_owned() }
+        // The mend of a wrong path is the reason.
+        let reason = if error.kind() == ErrorKind::NotFound && !is_address {
+            "nothing is there".to_owned()
+        } else {
+            error.to_string()
+        };
+        Self::Input { code, message: format!("{shown} cannot be read: {reason}"), mend: mend.to_owned() }
     }
 
     /// Names what the failure is about in the mend of its code, where that has only a placeholder.

@@ -377,7 +377,7 @@ fn shortened(text: &str) -> String {
 /// Returns a difference with its added and removed lines marked.
 pub(crate) fn difference(text: &str) -> Markup {
     let class_of = |look| match look {
-        LineLook::Plain => "",
+        LineLook::Plain | LineLook::Context => "",
         LineLook::Added => "added",
         LineLook::Removed => "removed",
         LineLook::Header => "header",

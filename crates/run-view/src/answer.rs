@@ -15,6 +15,9 @@ const UNCLEAR_CHARS_MAX: usize = 40;
 /// Characters of an approval's id that a yes to a risky call repeats.
 const WORD_CHARS: usize = 4;
 
+/// Said in the place of an explanation that is on the screen.
+const EXPLAINS: &str = "? explains the keys";
+
 /// What a typed line says to an approval.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TypedAnswer {
@@ -47,6 +50,8 @@ pub struct AnswerForm {
     offer: SessionOffer,
     /// Where they do it.
     scope: OfferScope,
+    /// Whether the keys were explained below this question already.
+    is_explained: bool,
 }
 
 /// Whether a plain `y` is not enough. A risk that is not known counts as high.
@@ -61,7 +66,7 @@ impl AnswerForm {
         let word = chars[chars.len().saturating_sub(WORD_CHARS)..].iter().collect();
         let offer = SessionOffer::of(prompt, risk);
         let word = is_risky(risk).then_some(word);
-        Self { risk: risk.to_owned(), word, offer, scope: scope.clone() }
+        Self { risk: risk.to_owned(), word, offer, scope: scope.clone(), is_explained: false }
     }
 
     /// Returns what a yes has to repeat; `None` where a plain yes is enough.
@@ -75,14 +80,10 @@ impl AnswerForm {
             None => "[y]es".to_owned(),
             Some(word) => format!("{} risk: type {word} to run it", self.risk),
         };
-        let session = match self.scope.session {
-            GrantSession::Named => "whole session",
-            GrantSession::OfRun => "run's session",
-        };
         let session = match (&self.offer, &self.word) {
             (SessionOffer::Nothing, _) => String::new(),
-            (SessionOffer::SameCall, None) => format!("  [s] this call, {session}"),
-            (SessionOffer::SameCall, Some(word)) => format!("  [s {word}] this call, {session}"),
+            (SessionOffer::SameCall, None) => "  [s] this call, in this session".to_owned(),
+            (SessionOffer::SameCall, Some(word)) => format!("  [s {word}] this call, in this session"),
             (SessionOffer::BelowFolder { .. }, _) => "  [f]older".to_owned(),
         };
         format!("? {yes}  [n]o, or \"n REASON\"{session}  [m]ore  [l]ater")
@@ -111,20 +112,34 @@ impl AnswerForm {
         )
     }
 
-    /// Says that a line is not an answer, and which keys are.
-    pub fn unclear(&self, line: &str) -> Vec<String> {
-        let line = clean_line(line, UNCLEAR_CHARS_MAX);
+    /// Says that a line is not an answer; which keys are, is explained once and where it is asked for.
+    pub fn unclear(&mut self, line: &str) -> Vec<String> {
+        let line = clean_line(line.trim(), UNCLEAR_CHARS_MAX);
         let told = format!("\"{line}\" is none of the answers, so nothing was decided");
-        Some(told).filter(|_| !line.is_empty()).into_iter().chain([self.help()]).collect()
+        match line.as_str() {
+            "?" => vec![self.help()],
+            "" if self.is_explained => vec![EXPLAINS.to_owned()],
+            "" => self.explained(None),
+            _ => self.explained(Some(told)),
+        }
     }
 
-    /// Says that a yes without the word of the prompt runs nothing, and which keys do what.
-    pub fn word_missing(&self, line: &str) -> Vec<String> {
+    /// Returns what to say of a line, and what the keys do unless that was said below this question.
+    fn explained(&mut self, told: Option<String>) -> Vec<String> {
+        let again = std::mem::replace(&mut self.is_explained, true);
+        match told {
+            Some(told) if again => vec![format!("{told}; {EXPLAINS}")],
+            told => told.into_iter().chain([self.help()]).collect(),
+        }
+    }
+
+    /// Says that a yes without the word of the prompt runs nothing; the keys are explained once.
+    pub fn word_missing(&mut self, line: &str) -> Vec<String> {
         let line = clean_line(line.trim(), UNCLEAR_CHARS_MAX);
         let word = self.word.as_deref().unwrap_or_default();
         let wanted = if line.starts_with(['s', 'S']) { format!("s {word}") } else { word.to_owned() };
         let told = format!("\"{line}\" does not run a {} risk call; type {wanted} to run it", self.risk);
-        vec![told, self.help()]
+        self.explained(Some(told))
     }
 
     /// Returns whether a line is one of the answers, or means to be.
@@ -147,7 +162,7 @@ impl AnswerForm {
                 remember: None,
             },
             ("m" | "more", "", _) => TypedAnswer::More,
-            ("l" | "later", "", _) => TypedAnswer::Skip,
+            ("l" | "later" | "q" | "quit", "", _) => TypedAnswer::Skip,
             ("y" | "yes", rest, _) => self.yes(rest, None),
             ("s" | "session", rest, SessionOffer::SameCall) => {
                 let requested = v1::GrantWish { scope: v1::GrantScope::Session.into(), ..Default::default() };

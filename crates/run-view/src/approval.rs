@@ -54,6 +54,8 @@ pub enum PreviewDetail {
     Unattended,
     /// All of it.
     Full,
+    /// All of it, at a prompt whose keys are explained.
+    More,
 }
 
 /// Returns what a person has to know to answer, line by line: a heading, and what is shown behind blanks. The id is for
@@ -82,7 +84,7 @@ pub fn question(
         PreviewDetail::Prompt => prompt_preview(prompt, MORE_KEY),
         PreviewDetail::Replayed => prompt_preview(prompt, &show),
         PreviewDetail::Unattended => cut(diff_lines(&prompt.preview), UNATTENDED_LINES_MAX, 0, &show),
-        PreviewDetail::Full => diff_lines(&prompt.preview),
+        PreviewDetail::Full | PreviewDetail::More => diff_lines(&prompt.preview),
     });
     if !prompt.reason.is_empty() {
         lines.push(StyledLine::plain(format!("Why: {}", why(&prompt.reason))));
@@ -90,7 +92,7 @@ pub fn question(
     if !prompt.unbound.is_empty() {
         lines.push(StyledLine::plain(format!("Not checked: {}", prompt.unbound)));
     }
-    if detail == PreviewDetail::Prompt {
+    if matches!(detail, PreviewDetail::Prompt | PreviewDetail::More) {
         lines.extend(SessionOffer::of(prompt, risk).folder_line(scope).map(StyledLine::plain));
     }
     lines
@@ -169,14 +171,15 @@ fn with_short_ids(text: &str) -> String {
 }
 
 fn shown_arguments(prompt: &v1::ApprovalPrompt, detail: PreviewDetail) -> Option<String> {
+    let shows_all = matches!(detail, PreviewDetail::Full | PreviewDetail::More);
     let is_in_heading = summary(prompt).contains(&escape_json(&prompt.arguments));
     // Where there is a preview, the arguments only say it again.
-    if is_in_heading || (detail != PreviewDetail::Full && !prompt.preview.is_empty()) {
+    if is_in_heading || (!shows_all && !prompt.preview.is_empty()) {
         return None;
     }
     let arguments = escape_json(&prompt.arguments);
     let chars = arguments.chars().count();
-    if detail == PreviewDetail::Full || chars <= ARGUMENTS_CHARS_MAX {
+    if shows_all || chars <= ARGUMENTS_CHARS_MAX {
         return Some(format!("Arguments: {arguments}"));
     }
     let head: String = arguments.chars().take(ARGUMENTS_CHARS_MAX).collect();

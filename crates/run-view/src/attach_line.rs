@@ -2,6 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use palyra_screen_text::clean_line;
+
+/// Names of files that are not there, in a note about them.
+const ABSENT_NAMES_MAX: usize = 3;
+const NAME_CHARS_MAX: usize = 60;
+
 /// Returns the files that are named behind `/attach`: separated by blanks, in quotation marks, or one whose name has blanks
 /// where `exists` knows it. A leading `~/` is the home directory.
 pub fn attached_files(line: &str, home: Option<&Path>, exists: impl Fn(&Path) -> bool) -> Vec<PathBuf> {
@@ -16,6 +22,21 @@ pub fn at_home(name: &str, home: Option<&Path>) -> PathBuf {
         (Some(rest), Some(home)) => home.join(rest),
         _ => PathBuf::from(name),
     }
+}
+
+/// Says of names behind `/attach` that no file has them, where others may have been attached.
+pub fn absent_files_note(absent: &[PathBuf], attached: &[PathBuf]) -> String {
+    let names = absent.iter().take(ABSENT_NAMES_MAX);
+    let names = names.map(|name| format!("\"{}\"", clean_line(&name.display().to_string(), NAME_CHARS_MAX)));
+    let names = names.collect::<Vec<_>>().join(", ");
+    let more = match absent.len().saturating_sub(ABSENT_NAMES_MAX) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let begin = if attached.is_empty() { "nothing was attached: " } else { "" };
+    format!(
+        "{begin}no file is at {names}{more}; /attach takes files only, and the question comes in the next line"
+    )
 }
 
 /// Cuts a line at blanks outside of quotation marks; a mark counts at the beginning of a name, and a backslash keeps a
@@ -54,6 +75,18 @@ fn end_of_name(text: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_behind_the_files_are_named_as_such() {
+        let absent = ["what", "is", "in", "it?"].map(PathBuf::from);
+        assert_eq!(
+            absent_files_note(&absent, &absent),
+            "no file is at \"what\", \"is\", \"in\" and 1 more; /attach takes files only, and the question comes in \
+             the next line"
+        );
+        let none = absent_files_note(&absent[..1], &[]);
+        assert!(none.starts_with("nothing was attached: no file is at \"what\"; "), "{none}");
+    }
 
     #[test]
     fn quotes_blanks_and_the_home_directory_are_read() {

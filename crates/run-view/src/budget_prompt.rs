@@ -26,7 +26,7 @@ impl BudgetAnswer {
     pub fn read(line: &str) -> Self {
         match line.trim().to_ascii_lowercase().as_str() {
             "g" | "go" | "go on" | "y" | "yes" => Self::GoOn,
-            "l" | "leave" | "later" => Self::Leave,
+            "l" | "leave" | "later" | "q" | "quit" => Self::Leave,
             "c" | "cancel" => Self::Cancel,
             _ => Self::Other,
         }
@@ -54,6 +54,7 @@ mod tests {
             ("g", BudgetAnswer::GoOn),
             (" Y ", BudgetAnswer::GoOn),
             ("l", BudgetAnswer::Leave),
+            ("q", BudgetAnswer::Leave),
             ("c", BudgetAnswer::Cancel),
             ("", BudgetAnswer::Other),
             ("go on with the parser", BudgetAnswer::Other),

@@ -61,7 +61,7 @@ pub use approval::{
     outcome, question, repeated, short_folder, summary, time_left,
 };
 pub use approval_row::{approval_row, time_to_answer, who_decides};
-pub use attach_line::{at_home, attached_files};
+pub use attach_line::{absent_files_note, at_home, attached_files};
 pub use budget_prompt::{BUDGET_PROMPT, BudgetAnswer};
 pub use budget_rows::{budget_notes, budget_rows, goes_on_words};
 pub use budget_words::{BudgetWords, budget_amount, budget_remarks, budget_request};

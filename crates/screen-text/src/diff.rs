@@ -8,6 +8,8 @@
 pub enum LineLook {
     /// As it is.
     Plain,
+    /// A line of a hunk that stays.
+    Context,
     /// A line that is added.
     Added,
     /// A line that is removed.
@@ -21,11 +23,17 @@ impl LineLook {
     #[must_use]
     pub fn color(self) -> &'static str {
         match self {
-            Self::Plain => "",
+            Self::Plain | Self::Context => "",
             Self::Added => "\u{1b}[32m",
             Self::Removed => "\u{1b}[31m",
             Self::Header => "\u{1b}[1m",
         }
+    }
+
+    /// Returns whether the line is part of a diff, whose first column is a sign.
+    #[must_use]
+    pub fn is_of_diff(self) -> bool {
+        self != Self::Plain
     }
 }
 
@@ -80,9 +88,9 @@ impl OpenHunk {
             Some(b' ') if is_open => {
                 self.old = self.old.saturating_sub(1);
                 self.new = self.new.saturating_sub(1);
-                LineLook::Plain
+                LineLook::Context
             }
-            Some(b'\\') => LineLook::Plain,
+            Some(b'\\') => LineLook::Context,
             _ => self.outside(line),
         }
     }

@@ -25,7 +25,9 @@ pub use markdown::Markdown;
 pub use page_parts::{PageHeading, headings, section, with_commands};
 pub use palette::{ATTENTION, BAD, GOOD, PLAIN, USUAL};
 pub use prose::{RowFrame, StyleMode};
-pub use rows::{AmbiguousWidth, MODEL_MARK, MarkedRows, RowWidth, TOOL_MARK, indented_rows, styled_rows};
+pub use rows::{
+    AmbiguousWidth, MODEL_MARK, MarkedRows, RowWidth, TOOL_MARK, diff_rows, indented_rows, styled_rows,
+};
 pub use shell_word::shell_word;
 pub use short_id::short_id;
 pub use table::table;

@@ -11,6 +11,8 @@ pub const MODEL_MARK: &str = "│ ";
 pub const TOOL_MARK: &str = "┊ ";
 /// The prefix of each further row of our own lines, at least.
 const INDENT: &str = "  ";
+/// In the column of signs: this row goes on with the line of a diff above it. No line of a diff begins with it.
+const CONTINUED_MARK: char = '┊';
 /// The prefixes of our own lines.
 const SIGNS: [&str; 5] = ["· ", "✓ ", "✗ ", "! ", "? "];
 /// Words that stay with the number before them.
@@ -147,7 +149,26 @@ fn colour_length(text: &str) -> usize {
 fn rows_of(line: &str, width: RowWidth, skipped: impl Fn(&str) -> usize) -> String {
     let line = line.replace('\t', "    ");
     let indent = indent_of(&line, width);
-    let row_end = format!("\n{}", " ".repeat(indent));
+    let begin = RowBegin { prefix: " ".repeat(indent), columns: indent };
+    rows_with(&line, &begin, width, skipped)
+}
+
+/// What each row but the first begins with.
+struct RowBegin {
+    prefix: String,
+    columns: usize,
+}
+
+/// Returns a line of a diff behind blanks in rows, of which all but the first have a mark in the column of signs.
+pub fn diff_rows(line: &str, width: RowWidth) -> String {
+    let line = format!("{INDENT}{}", line.replace('\t', "    "));
+    let columns = INDENT.len() + width.of(CONTINUED_MARK);
+    rows_with(&line, &RowBegin { prefix: format!("{INDENT}{CONTINUED_MARK}"), columns }, width, |_| 0)
+}
+
+fn rows_with(line: &str, begin: &RowBegin, width: RowWidth, skipped: impl Fn(&str) -> usize) -> String {
+    let indent = begin.columns;
+    let row_end = format!("\n{}", begin.prefix);
     let mut rows = String::with_capacity(line.len());
     let mut column = 0;
     // Where the row can end, and the column behind it.
@@ -174,7 +195,7 @@ fn rows_of(line: &str, width: RowWidth, skipped: impl Fn(&str) -> usize) -> Stri
         }
         rows.push(c);
         column += columns;
-        if c == ' ' && column > indent && !is_before_unit(&line, at) {
+        if c == ' ' && column > indent && !is_before_unit(line, at) {
             blank = Some((rows.len(), column));
         }
     }

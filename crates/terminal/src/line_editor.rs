@@ -3,6 +3,9 @@
 //! Owns the file that keeps the history: only the person may read it, and it holds a bounded number of
 //! lines. Knows no verb; what completes is handed in. A pasted text is one line here, however many
 //! lines it has; Alt-Enter and a backslash at the end go on in a new one.
+//!
+//! Lines that arrive together are read at once; those behind the first are kept for the next call of
+//! [`LineEditor::read`]. Invariant: none of them is ever returned by [`LineEditor::read_answer`].
 
 use std::borrow::Cow;
 use std::os::unix::fs::PermissionsExt;
@@ -52,54 +55,68 @@ pub enum LineOutcome {
 
 /// An editor on standard input and output, which both are a terminal.
 pub struct LineEditor {
-    editor: Option<Editor<WordCompleter, FileHistory>>,
+    /// Keeps what was read behind the last line.
+    editor: Option<WordEditor>,
     history: Option<PathBuf>,
+    completions: CompletionSource,
 }
+
+type WordEditor = Editor<WordCompleter, FileHistory>;
 
 impl LineEditor {
     /// Opens an editor; its history comes from a file, where that can be read.
     pub fn open(history: Option<PathBuf>, completions: CompletionSource) -> Result<Self, OutputError> {
-        let config = Config::builder()
-            .max_history_size(HISTORY_LINES_MAX)
-            .and_then(|config| config.history_ignore_dups(true))
-            .map_err(|error| unusable(&error))?
-            .history_ignore_space(true)
-            .build();
-        let mut editor = Editor::with_config(config).map_err(|error| unusable(&error))?;
-        editor.set_helper(Some(WordCompleter { completions, files: FilenameCompleter::new() }));
-        editor.bind_sequence(KeyEvent(KeyCode::Enter, Modifiers::ALT), Cmd::Newline);
+        let mut editor = new_editor(&completions)?;
         if let Some(file) = &history {
             make_private(file);
             // The first chat has none, and a broken one is not worth a word.
             let _ = editor.load_history(file);
         }
-        Ok(Self { editor: Some(editor), history })
+        Ok(Self { editor: Some(editor), history, completions })
     }
 
-    /// Reads the next line, which the history keeps unless `is_answer` says that it answers a question. Must not be dropped
-    /// before it returns: keys would be lost.
+    /// Reads the next line: one that arrived together with an earlier one, or else what is typed now. The history keeps it
+    /// unless `is_answer` says that it answers a question. Must not be dropped before it returns: keys would be lost.
     pub async fn read(
         &mut self,
         prompt: &str,
-        is_answer: impl Fn(&str) -> bool + Send + 'static,
+        is_answer: impl Fn(&str) -> bool,
         output: &Output,
     ) -> Result<LineOutcome, OutputError> {
-        output.close_line();
-        let Some(mut editor) = self.editor.take() else { return Ok(LineOutcome::End) };
-        let (shown, history) = (prompt.to_owned(), self.history.clone());
-        let read = tokio::task::spawn_blocking(move || {
-            let typed = editor.readline(shown.as_str());
-            if let Ok(line) = typed.as_ref().map(String::as_str)
-                && !is_answer(line)
-            {
-                keep(&mut editor, line, history.as_deref());
-            }
-            (editor, typed)
-        });
-        let (editor, typed) = read.await.map_err(|error| unusable(&ReadlineError::Io(error.into())))?;
+        let Some(editor) = self.editor.take() else { return Ok(LineOutcome::End) };
+        let (editor, typed) = read_line(editor, prompt, output).await?;
         self.editor = Some(editor);
+        self.take_typed(prompt, typed, is_answer, output)
+    }
+
+    /// Reads a line from the terminal alone, which may answer the question on the screen: lines that arrived before it stay
+    /// for [`read`](Self::read). Must not be dropped before it returns either.
+    pub async fn read_answer(
+        &mut self,
+        prompt: &str,
+        is_answer: impl Fn(&str) -> bool,
+        output: &Output,
+    ) -> Result<LineOutcome, OutputError> {
+        let mut editor = new_editor(&self.completions)?;
+        for line in self.editor.iter().flat_map(|kept| kept.history().iter()) {
+            let _ = editor.add_history_entry(line);
+        }
+        let (_, typed) = read_line(editor, prompt, output).await?;
+        self.take_typed(prompt, typed, is_answer, output)
+    }
+
+    fn take_typed(
+        &mut self,
+        prompt: &str,
+        typed: rustyline::Result<String>,
+        is_answer: impl Fn(&str) -> bool,
+        output: &Output,
+    ) -> Result<LineOutcome, OutputError> {
         match typed {
             Ok(line) => {
+                if let Some(editor) = self.editor.as_mut().filter(|_| !is_answer(&line)) {
+                    keep(editor, &line, self.history.as_deref());
+                }
                 if output.columns().is_some_and(|columns| fills_its_row(prompt, &line, columns)) {
                     output.go_up();
                 }
@@ -110,6 +127,36 @@ impl LineEditor {
             Err(error) => Err(unusable(&error)),
         }
     }
+}
+
+fn new_editor(completions: &CompletionSource) -> Result<WordEditor, OutputError> {
+    let config = Config::builder()
+        .max_history_size(HISTORY_LINES_MAX)
+        .and_then(|config| config.history_ignore_dups(true))
+        .map_err(|error| unusable(&error))?
+        .history_ignore_space(true)
+        .build();
+    let mut editor = Editor::with_config(config).map_err(|error| unusable(&error))?;
+    editor.set_helper(Some(WordCompleter {
+        completions: Arc::clone(completions),
+        files: FilenameCompleter::new(),
+    }));
+    editor.bind_sequence(KeyEvent(KeyCode::Enter, Modifiers::ALT), Cmd::Newline);
+    Ok(editor)
+}
+
+async fn read_line(
+    mut editor: WordEditor,
+    prompt: &str,
+    output: &Output,
+) -> Result<(WordEditor, rustyline::Result<String>), OutputError> {
+    output.close_line();
+    let shown = prompt.to_owned();
+    let read = tokio::task::spawn_blocking(move || {
+        let typed = editor.readline(shown.as_str());
+        (editor, typed)
+    });
+    read.await.map_err(|error| unusable(&ReadlineError::Io(error.into())))
 }
 
 /// Returns whether a line ends where its terminal does: then the editor went on to the next row by itself.
@@ -134,7 +181,7 @@ fn make_private(file: &Path) {
     }
 }
 
-fn keep(editor: &mut Editor<WordCompleter, FileHistory>, line: &str, history: Option<&Path>) {
+fn keep(editor: &mut WordEditor, line: &str, history: Option<&Path>) {
     if line.trim().is_empty() || line.len() > HISTORY_LINE_BYTES_MAX {
         return;
     }

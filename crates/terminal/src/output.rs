@@ -11,9 +11,9 @@ use palyra_types::ErrorCode;
 use serde_json::Value;
 
 use palyra_screen_text::{
-    ATTENTION, AmbiguousWidth, BAD, GOOD, MODEL_MARK, Markdown, MarkedRows, PLAIN, RowFrame, RowWidth,
-    StyleMode, TOOL_MARK, TextCleaner, USUAL, clean_line, clean_styled, escape_json, indented_rows, short_id,
-    styled_rows,
+    ATTENTION, AmbiguousWidth, BAD, GOOD, LineLook, MODEL_MARK, Markdown, MarkedRows, PLAIN, RowFrame,
+    RowWidth, StyleMode, TOOL_MARK, TextCleaner, USUAL, clean_line, clean_styled, diff_rows, escape_json,
+    indented_rows, short_id, styled_rows,
 };
 
 use crate::command_options::CommandOptions;
@@ -269,24 +269,39 @@ impl Output {
     }
 
     fn write_line(&self, line: &str, look: &str, wraps: bool) -> Result<(), OutputError> {
-        let mut streams = self.lock();
+        let streams = self.lock();
         let is_terminal = streams.out.kind.is_terminal();
         let line = if is_terminal { TextCleaner::default().piece(line) } else { line.to_owned() };
         let rows = if wraps { streams.in_rows(&line, Stream::Out) } else { line };
+        drop(streams);
+        self.write_rows_out(&rows, look)
+    }
+
+    fn write_rows_out(&self, rows: &str, look: &str) -> Result<(), OutputError> {
+        let mut streams = self.lock();
         streams.flush_text()?;
         streams.take_open_line();
         let is_styled = !look.is_empty() && streams.out.kind == StreamKind::Colored;
-        let rows = if is_styled { format!("{look}{rows}{PLAIN}") } else { rows };
+        let rows = if is_styled { format!("{look}{rows}{PLAIN}") } else { rows.to_owned() };
         streams.write_out(&format!("{rows}\n"))
     }
 
-    /// Writes lines of a diff to standard error, behind blanks, each with the escape sequence of its look.
-    pub fn diff<'l>(&self, lines: impl IntoIterator<Item = (&'l str, &'static str)>) {
+    /// Writes lines of a diff to standard error, behind blanks, each with its look.
+    pub fn diff<'l>(&self, lines: impl IntoIterator<Item = (&'l str, LineLook)>) {
         let mut streams = self.lock();
         for (line, look) in lines {
-            let line = TextCleaner::default().piece(line);
-            streams.write_err(&format!("  {line}"), look);
+            streams.write_looked(line, look);
         }
+    }
+
+    /// Writes such a line to standard output.
+    pub fn looked_line(&self, line: &str, look: LineLook) -> Result<(), OutputError> {
+        if !look.is_of_diff() || !self.is_watched() {
+            return self.styled_line(&format!("  {line}"), look.color());
+        }
+        let width = self.lock().width(Stream::Out);
+        let rows = diff_rows(&TextCleaner::default().piece(line), width);
+        self.write_rows_out(&rows, look.color())
     }
 
     /// Writes a value as one line of JSON to standard output.
@@ -362,16 +377,17 @@ impl Output {
     }
 
     /// Writes to standard error what is asked: the first line behind the sign of a question, the others behind blanks;
-    /// each line of text with the escape sequence of its look.
-    pub fn question<'l>(&self, lines: impl IntoIterator<Item = (&'l str, &'static str)>) {
+    /// each line of text with its look.
+    pub fn question<'l>(&self, lines: impl IntoIterator<Item = (&'l str, LineLook)>) {
         let mut streams = self.lock();
         let lines = lines.into_iter().flat_map(|(text, look)| text.split('\n').map(move |line| (line, look)));
         for (at, (line, look)) in lines.enumerate() {
-            let line = TextCleaner::default().piece(line);
-            match at {
-                0 => streams.write_err(&format!("{} {line}", NoteKind::Ask.sign()), NoteKind::Ask.color()),
-                _ => streams.write_err(&format!("  {line}"), look),
+            if at > 0 {
+                streams.write_looked(line, look);
+                continue;
             }
+            let line = TextCleaner::default().piece(line);
+            streams.write_err(&format!("{} {line}", NoteKind::Ask.sign()), NoteKind::Ask.color());
         }
     }
 
@@ -560,6 +576,17 @@ impl Streams {
     fn write_err(&mut self, line: &str, color: &str) {
         let rows = self.in_rows(line, Stream::Err);
         self.write_rows(&rows, color);
+    }
+
+    /// Writes a line behind blanks to standard error; no row of a diff's line passes for a line of its own.
+    fn write_looked(&mut self, line: &str, look: LineLook) {
+        let line = TextCleaner::default().piece(line);
+        if look.is_of_diff() && self.err.kind.is_terminal() {
+            let rows = diff_rows(&line, self.width(Stream::Err));
+            self.write_rows(&rows, look.color());
+        } else {
+            self.write_err(&format!("  {line}"), look.color());
+        }
     }
 
     /// Standard error may be closed; then there is no place for an error.

@@ -9,6 +9,8 @@ use palyra_run_view::{BUDGET_PROMPT, BudgetAnswer, goes_on_words, how_to_resolve
 use palyra_terminal::NoteKind;
 
 pub(super) const WORDS_PROMPT: &str = "? answer>";
+/// Said in a chat of the question of a budget that is left for later.
+const BUDGET_LEFT: &str = "left waiting for the budget: /approve asks again here, /cancel ends the run; what you type is kept until then";
 /// A line that asks for help.
 const HELP: &str = "?";
 /// The key that leaves an approval for later.
@@ -66,8 +68,10 @@ impl<R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'_, R, F> {
             },
             BudgetAnswer::Cancel => return self.cancel().map(|()| None),
             BudgetAnswer::Leave if matches!(self.seat.person, InteractionMode::WatchedKeyboard { .. }) => {
-                "the run waits and stays the chat's active run; /quit leaves the chat, and the same chat asks again when you come back"
-                    .to_owned()
+                self.budget_left = true;
+                self.close_question()?;
+                self.seat.output.note(NoteKind::Doubt, BUDGET_LEFT);
+                return Ok(None);
             }
             BudgetAnswer::Leave => {
                 self.close_question()?;

@@ -8,7 +8,7 @@ use super::answer_prompt::WORDS_PROMPT;
 use super::{FollowedRun, InteractionMode, PendingQuestion, RunDriver};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use palyra_run_view::{AnswerForm, BUDGET_PROMPT, call_line};
+use palyra_run_view::{AnswerForm, BUDGET_PROMPT, BudgetAnswer, call_line};
 use palyra_screen_text::short_id;
 use palyra_terminal::NoteKind;
 
@@ -18,7 +18,17 @@ const IDLE_PROMPT: &str = ">";
 impl<R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'_, R, F> {
     /// Returns whether the run waits for this person, also where the question was left for later.
     pub(crate) fn waits_for_person(&self) -> bool {
-        self.is_asking() || self.left_approval().is_some()
+        self.is_asking() || self.is_left()
+    }
+
+    /// Returns whether a question was left for later that is still open.
+    fn is_left(&self) -> bool {
+        self.left_approval().is_some() || (self.budget_left && !self.stopping)
+    }
+
+    /// Returns whether lines that are said now wait for a call that a person has to answer.
+    pub(crate) fn waits_for_call(&self) -> bool {
+        self.waits_for_person() && !self.view.waits_for_budget()
     }
 
     fn left_approval(&self) -> Option<&v1::ApprovalRequested> {
@@ -26,11 +36,13 @@ impl<R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'_, R, F> {
         asked.find(|asked| self.left.contains(&asked.approval_id))
     }
 
-    /// Returns whether a line reads as an answer to an approval that was left for later. A line that begins with a blank
+    /// Returns whether a line reads as an answer to a question that was left for later. A line that begins with a blank
     /// does not.
     pub(crate) fn reads_as_left_answer(&self, line: &str) -> bool {
-        let form = self.left_form().filter(|_| !line.starts_with(char::is_whitespace));
-        form.is_some_and(|form| form.is_answer(line))
+        let answers_budget =
+            self.budget_left && !self.stopping && BudgetAnswer::read(line) != BudgetAnswer::Other;
+        let answers_call = || self.left_form().is_some_and(|form| form.is_answer(line));
+        !line.starts_with(char::is_whitespace) && (answers_budget || answers_call())
     }
 
     fn left_form(&self) -> Option<AnswerForm> {
@@ -54,6 +66,7 @@ impl<R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'_, R, F> {
         }
         self.close_question()?;
         self.left.clear();
+        self.budget_left = false;
         self.on_screen = None;
         self.ask().await?;
         Ok(true)
@@ -92,7 +105,7 @@ impl<R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'_, R, F> {
     /// Shows that a chat takes lines while its run waits for what was left for later. The next output erases it.
     pub(super) fn show_idle_prompt(&self) {
         let is_chat = matches!(self.seat.person, InteractionMode::WatchedKeyboard { .. });
-        if is_chat && !self.is_asking() && self.left_approval().is_some() {
+        if is_chat && !self.is_asking() && self.is_left() {
             self.seat.output.progress(IDLE_PROMPT);
         }
     }

@@ -554,7 +554,7 @@ async fn a_question_names_the_folder_of_its_run_in_every_line_about_it() {
     let seen = driven(waiting, OutputFormat::Text, Some("what?\ny\n"), &InterruptListener::default()).await;
     for line in [
         "In the folder /srv/shop\n",
-        "[f]older: yes, and every further write_file below /srv/shop, this session\n",
+        "[f]older: yes, and every further write_file below /srv/shop, in this session\n",
         "f runs it, and every further write_file below /srv/shop in this session;",
     ] {
         assert!(seen.err.contains(line), "{line}: {}", seen.err);

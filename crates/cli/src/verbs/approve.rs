@@ -326,8 +326,11 @@ fn show(
     let lines = question(&approval.approval_id, &prompt, &approval.risk_name(), PreviewDetail::Full, scope);
     for (at, line) in lines.iter().enumerate() {
         for text in line.text.split('\n') {
-            let indent = if at == 0 { "" } else { "  " };
-            context.output.styled_line(&format!("{indent}{}", clean_text(text)), line.look.color())?;
+            let text = clean_text(text);
+            match at {
+                0 => context.output.styled_line(&text, line.look.color())?,
+                _ => context.output.looked_line(&text, line.look)?,
+            }
         }
     }
     Ok(Exit::Done)

@@ -45,6 +45,11 @@ fn files_of(argument: &Path) -> Vec<PathBuf> {
     if is_list { parts } else { vec![argument.to_owned()] }
 }
 
+/// Returns whether something is at each path that an argument names.
+pub(super) fn is_there(argument: &Path) -> bool {
+    files_of(argument).iter().all(|file| file.exists())
+}
+
 /// Refuses files that do not go together.
 pub(super) fn check_together<'a>(files: impl IntoIterator<Item = &'a v1::Attachment>) -> Result<(), Failure> {
     let (mut number, mut total) = (0, 0);

@@ -38,8 +38,9 @@ use chat_mend::{in_archived, in_chat, in_chat_out_of_range, is_missing_session};
 use chat_session::{ChatSession, check_model};
 use input::Input;
 use palyra_run_view::{
-    ChatLine, EchoMode, SearchMatch, age, attached_files, branch_origin, chat_command_of, chat_command_rest,
-    chat_help, instead_of_last, nearest_chat_command, no_session_note, read_chat_line, shell_command_of,
+    ChatLine, EchoMode, SearchMatch, absent_files_note, age, attached_files, branch_origin, chat_command_of,
+    chat_command_rest, chat_help, instead_of_last, nearest_chat_command, no_session_note, read_chat_line,
+    shell_command_of,
 };
 use palyra_screen_text::clean_line;
 use palyra_screen_text::shell_word;
@@ -320,14 +321,14 @@ impl Chat<'_> {
             ChatLine::Say(InputDelivery::Queue, text) if drive.reads_as_left_answer(text) => {
                 let typed = clean_line(text, NAME_CHARS_MAX);
                 let message = format!(
-                    "\"{typed}\" was not sent to the model: it reads as an answer to the open call, which is asked \
+                    "\"{typed}\" was not sent to the model: it reads as an answer to the open question, which is asked \
                      again; a space before a line sends it"
                 );
                 self.note(NoteKind::Doubt, &message);
                 drive.ask_again().await.map(|_| ())
             }
             ChatLine::Say(delivery, text) => {
-                let active = ActiveRun { run: &active, waits: drive.waits_for_person() };
+                let active = ActiveRun { run: &active, waits: drive.waits_for_call() };
                 self.say(text, delivery, Some(active)).await
             }
             ChatLine::Approve => self.ask_again(drive).await,
@@ -596,7 +597,14 @@ impl Chat<'_> {
 
     fn attach(&mut self, files: &str) -> Result<(), Failure> {
         let home = std::env::home_dir();
-        let files = attached_files(files, home.as_deref(), Path::exists);
+        let named = attached_files(files, home.as_deref(), Path::exists);
+        let (mut files, absent): (Vec<_>, Vec<_>) =
+            named.iter().cloned().partition(|file| attachments::is_there(file));
+        if self.input.is_person() && named.len() > 1 && !absent.is_empty() {
+            self.note(NoteKind::Doubt, &absent_files_note(&absent, &files));
+        } else {
+            files = named;
+        }
         let read = attachments::read(&files)?;
         attachments::check_together(self.files.iter().chain(&read))?;
         for file in &read {
@@ -725,11 +733,14 @@ impl Chat<'_> {
                 DrivePause::KeyPressed => {}
             }
             let Input::Editor(editor) = &mut self.input else { return Ok((Exit::Failed, LineEffect::Leave)) };
-            let prompt = if drive.is_asking() { "? " } else { "> " };
             let form = drive.open_form();
             // A reason for a no is not a line of the chat, and an erasure does not look for it there.
-            let is_answer = move |line: &str| form.as_ref().is_some_and(|form| form.is_answer(line));
-            let typed = editor.read(prompt, is_answer, &context.output).await?;
+            let is_answer = |line: &str| form.as_ref().is_some_and(|form| form.is_answer(line));
+            let typed = if drive.is_asking() {
+                editor.read_answer("? ", is_answer, &context.output).await?
+            } else {
+                editor.read("> ", is_answer, &context.output).await?
+            };
             let dispatched = match typed {
                 LineOutcome::Text(line) => self.dispatch_during_run(&mut drive, &line).await?,
                 LineOutcome::End => self.dispatch_during_run(&mut drive, "/quit").await?,

@@ -66,6 +66,14 @@ fn files_go_along_with_the_next_input() {
     pty.type_in("/attach nothing.png\r");
     pty.expect("PLY-1112");
     pty.expect("> ");
+    // Words behind a file are not files; the file goes along.
+    pty.type_in("/attach notes.md what colour\r");
+    pty.expect("no file is at \"what\", \"colour\"; /attach takes files only");
+    pty.expect("goes along with the next input: notes.md");
+    pty.expect("> ");
+    pty.type_in("/attach what colour\r");
+    pty.expect("nothing was attached: no file is at \"what\", \"colour\"");
+    pty.expect("> ");
     pty.type_in("/quit\r");
     assert_eq!(pty.ended(), 0);
     let entries = scene.home.palyra(&["runs", "tail", "last", "--json"]).expect(0).json();

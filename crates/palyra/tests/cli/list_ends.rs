@@ -34,7 +34,7 @@ fn a_list_that_stops_says_how_much_follows_and_how_to_go_on() {
         home.palyra(&["runs", "list", "--search", "mars"])
             .expect(0)
             .err
-            .contains("no run has \"mars\" in its input")
+            .contains("no run has \"mars\" in the first 120 characters of its input")
     );
     let none = |more: &[&str]| {
         let search = ["sessions", "list", "--search", "mars"];

@@ -117,7 +117,13 @@ fn above_medium_risk_a_yes_repeats_the_word_of_the_prompt() {
         pty.expect(PROMPT);
         pty.type_in(too_little);
         pty.expect(told);
-        pty.expect(&format!("{word} runs this call"));
+        // The keys are explained once.
+        let explained = if too_little == "y\r" {
+            format!("{word} runs this call")
+        } else {
+            "; ? explains the keys".to_owned()
+        };
+        pty.expect(&explained);
         assert!(!scene.home.work().join(".envrc").exists());
     }
     pty.expect("? critical risk: type ");
@@ -189,6 +195,47 @@ fn a_chat_takes_an_answer_and_goes_on_when_it_is_left_for_later() {
     pty.type_in("/quit\r");
     pty.expect("the run waits for your answer; `palyra approve` asks for it again");
     assert_eq!(pty.ended(), 0, "{}", pty.text());
+}
+
+#[test]
+fn lines_that_arrive_together_are_all_sent_in_order() {
+    let replies = ["first", "second", "third"].map(|said| Reply::text(&format!("the {said} answer")));
+    let scene = scene(&Gate::closed(), replies.to_vec());
+    let mut pty = scene.chat();
+    pty.type_in("one\rtwo\rthree\rno");
+    for said in ["first", "second", "third"] {
+        pty.expect(&format!("the {said} answer"));
+    }
+    // A part of a line stays in the input line.
+    pty.expect("> no");
+    pty.type_in("thing\u{15}/quit\r");
+    assert_eq!(pty.ended(), 0, "{}", pty.text());
+    let mut runs = scene.runs();
+    runs.reverse();
+    let inputs: Vec<_> = runs.iter().map(|run| run["input_preview"].as_str().unwrap_or_default()).collect();
+    assert_eq!(inputs, ["one", "two", "three"]);
+}
+
+#[test]
+fn a_line_that_arrived_with_an_earlier_one_is_no_answer_and_is_sent_after_the_run() {
+    let replies =
+        vec![Reply::empty().call("write_file", WRITES), Reply::text("denied"), Reply::text("heard")];
+    let scene = scene(&Gate::closed(), replies);
+    let mut pty = scene.chat();
+    pty.type_in("look around\ry\r");
+    pty.expect("? write_file creates");
+    pty.expect(PROMPT);
+    pty.type_in("what?\r");
+    pty.expect("\"what?\" is none of the answers");
+    pty.expect(PROMPT);
+    assert!(!scene.home.work().join("pwned.txt").exists(), "{}", pty.text());
+    pty.type_in("n\r");
+    pty.expect("denied");
+    pty.expect("> y");
+    pty.expect("heard");
+    pty.expect("> ");
+    assert!(!scene.home.work().join("pwned.txt").exists(), "{}", pty.text());
+    assert_eq!(pty.ended_after("/quit\r"), 0, "{}", pty.text());
 }
 
 #[test]
@@ -377,4 +424,36 @@ fn an_edit_of_a_risky_call_is_shown_before_the_word_is_asked_for() {
     pty.expect_after("\r", "the call still waits: `palyra approve yes ");
     assert_eq!(pty.ended(), 3, "{}", pty.text());
     assert!(!scene.home.work().join(".envrc").exists());
+}
+
+#[test]
+fn a_chat_goes_on_when_the_question_of_a_budget_is_left_for_later() {
+    let scene = scene(&Gate::closed(), vec![Reply::text("first answer"), Reply::text("second answer")]);
+    scene.home.palyra(&["budget", "set", "calls", "--limit", "requests=1", "--window", "endless"]).expect(0);
+    let mut pty = scene.chat();
+    pty.type_in("one\r");
+    pty.expect("first answer");
+    pty.expect("> ");
+    pty.type_in("two\r");
+    pty.expect("[c]ancel");
+    pty.expect("? ");
+    pty.type_in("l\r");
+    pty.expect("left waiting for the budget: /approve asks again here");
+    pty.expect(">");
+    pty.type_in("three\r");
+    pty.expect("kept; it is sent to the model after this run");
+    pty.type_in("g\r");
+    pty.expect("reads as an answer to the open question");
+    pty.expect("[c]ancel");
+    pty.type_in("l\r");
+    pty.expect("left waiting for the budget");
+    pty.expect(">");
+    pty.type_in("/approve\r");
+    pty.expect("[c]ancel");
+    pty.type_in("g\r");
+    pty.expect("second answer");
+    pty.expect("[c]ancel");
+    pty.type_in("c\r");
+    pty.expect("> ");
+    assert_eq!(pty.ended_after("/quit\r"), 0, "{}", pty.text());
 }

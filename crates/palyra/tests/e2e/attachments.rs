@@ -96,7 +96,7 @@ fn what_does_not_go_along_is_named_and_leaves_no_trace() {
         (&["folder"], "folder is a folder"),
         (&["pipe"], "pipe is neither a file nor a folder"),
         (&["/dev/null"], "/dev/null is neither a file nor a folder"),
-        (&["none"], "none cannot be read: No such file or directory"),
+        (&["none"], "none cannot be read: nothing is there"),
         (&[odd.to_str().unwrap()], "file 1 needs a name: "),
     ] {
         let arguments: Vec<&str> = files.iter().flat_map(|file| ["--attach", file]).collect();

@@ -47,7 +47,7 @@ fn a_file_that_is_no_schema_is_refused_before_anything_is_recorded() {
         ("list.json", "the schema list.json: is not a JSON object"),
         ("odd.json", "the schema cannot be applied: "),
         ("far.json", "the schema cannot be applied: "),
-        ("none.json", "none.json cannot be read: No such file"),
+        ("none.json", "none.json cannot be read: nothing is there"),
     ] {
         let refused = home.palyra(&["run", "--schema", file, "Which city?"]).expect(2);
         assert!(refused.err.contains(&format!("error[PLY-1004]: {told}")), "{}", refused.err);

@@ -47,14 +47,6 @@ impl OfferScope {
         }
     }
 
-    /// Returns the session in words.
-    pub(crate) fn session_name(&self) -> &'static str {
-        match self.session {
-            GrantSession::Named => "this session",
-            GrantSession::OfRun => "run's session",
-        }
-    }
-
     /// Returns the session in words, and where the grant does not hold.
     pub(crate) fn session_reach(&self) -> &'static str {
         match self.session {
@@ -116,7 +108,7 @@ impl SessionOffer {
     pub fn folder_line(&self, scope: &OfferScope) -> Option<String> {
         let Self::BelowFolder { tool, folder, .. } = self else { return None };
         let place = scope.place_of(folder);
-        Some(format!("[f]older: yes, and every further {tool} {place}, {}", scope.session_name()))
+        Some(format!("[f]older: yes, and every further {tool} {place}, in this session"))
     }
 }
 
@@ -159,12 +151,13 @@ mod tests {
         ] {
             let arguments = serde_json::json!({"path": path, "old": "a", "new": "b"}).to_string();
             let offered = offer("edit_file", &arguments, "medium");
-            let told = format!("[f]older: yes, and every further edit_file {told}, this session");
+            let told = format!("[f]older: yes, and every further edit_file {told}, in this session");
             assert_eq!(offered.folder_line(&OfferScope::default()), Some(told.clone()));
             let elsewhere =
                 if folder == "." { "below ~/shop".to_owned() } else { format!("below ~/shop/{folder}/") };
             let scope = OfferScope { elsewhere: "~/shop".to_owned(), session: GrantSession::OfRun };
-            let expect = format!("[f]older: yes, and every further edit_file {elsewhere}, run's session");
+            let expect =
+                format!("[f]older: yes, and every further edit_file {elsewhere}, in this session");
             assert_eq!(offered.folder_line(&scope), Some(expect));
             let SessionOffer::BelowFolder { requested, .. } = offered else { panic!("{path}") };
             assert_eq!((requested.scope(), requested.rules.len()), (v1::GrantScope::Session, 3));

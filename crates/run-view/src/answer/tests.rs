@@ -82,6 +82,7 @@ fn a_no_may_say_why_at_any_risk() {
             assert_eq!(form.read(line), TypedAnswer::Unclear, "{line}");
         }
         assert_eq!((form.read("m"), form.read("l")), (TypedAnswer::More, TypedAnswer::Skip));
+        assert_eq!(form.read("q"), TypedAnswer::Skip);
     }
 }
 
@@ -116,10 +117,15 @@ fn a_change_of_a_file_offers_its_folder_and_not_the_same_change_again() {
 
 #[test]
 fn a_line_that_is_no_answer_is_named() {
-    let form = form("medium");
+    let mut form = form("medium");
     let told = "\"palyra run 'cat x'\" is none of the answers, so nothing was decided".to_owned();
-    assert_eq!(form.unclear("palyra run 'cat x'"), [told, form.help()]);
-    assert_eq!(form.unclear("  "), [form.help()]);
+    assert_eq!(form.unclear("palyra run 'cat x'"), [told.clone(), form.help()]);
+    // The keys are explained once, and where it is asked for.
+    assert_eq!(form.unclear("palyra run 'cat x'"), [format!("{told}; ? explains the keys")]);
+    assert_eq!(form.unclear("  "), ["? explains the keys"]);
+    assert_eq!(form.unclear("?"), [form.help()]);
+    let mut risky = AnswerForm { is_explained: false, ..self::form("high") };
+    assert_eq!((risky.word_missing("y").len(), risky.word_missing("y").len()), (2, 1));
 }
 
 #[test]
@@ -153,11 +159,12 @@ fn the_offers_name_the_folder_and_the_session_of_the_run() {
     let folder = "; f runs it, and every further some_tool below ~/shop/src/ in this run's session, not in another \
                   `palyra run`; n denies it";
     assert!(help.contains(folder), "{help}");
-    assert!(of_run(file_form("low")).unclear("what?")[1].contains(folder));
+    let mut of_file = of_run(file_form("low"));
+    assert!(of_file.unclear("what?")[1].contains(folder));
     let call = of_run(form("medium"));
-    assert!(call.prompt().contains("  [s] this call, run's session  "), "{}", call.prompt());
+    assert!(call.prompt().contains("  [s] this call, in this session  "), "{}", call.prompt());
     let same = "; s runs it, and this same call again without asking in this run's session, not in another \
                 `palyra run`; ";
     assert!(call.help().contains(same), "{}", call.help());
-    assert!(of_run(form("high")).prompt().contains("  [s 7Q2K] this call, run's session  "));
+    assert!(of_run(form("high")).prompt().contains("  [s 7Q2K] this call, in this session  "));
 }

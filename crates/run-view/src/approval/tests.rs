@@ -107,7 +107,7 @@ fn the_usual_questions_have_at_most_five_lines_with_their_keys() {
                 "-tea",
                 "+chai",
                 "Why: it changes files (rule `changes-of-files`)",
-                "[f]older: yes, and every further edit_file below src/, this session",
+                "[f]older: yes, and every further edit_file below src/, in this session",
             ][..],
         ),
         (
@@ -150,7 +150,7 @@ fn a_new_file_is_shown_by_its_content() {
             "write_file creates `notes.txt` (5 bytes)",
             "+hello",
             "Why: rule writes-in-the-workspace asks",
-            "[f]older: yes, and every further write_file below this folder, this session",
+            "[f]older: yes, and every further write_file below this folder, in this session",
         ]
     );
     // What makes it a program is not in the heading, and stays.
@@ -168,6 +168,9 @@ fn everything_is_behind_one_key() {
         assert!(all.contains(&format!("Arguments: {}", prompt.arguments)), "{all:?}");
         assert!(prompt.preview.lines().all(|line| all.iter().any(|shown| shown == line)), "{all:?}");
     }
+    // At a prompt the key for the folder stays explained; elsewhere there is no such key.
+    let offers = |detail| texts(&edit(), "medium", detail).iter().any(|line| line.starts_with("[f]older: "));
+    assert_eq!((offers(PreviewDetail::More), offers(PreviewDetail::Full)), (true, false));
     let changed = question(ID, &edit(), "medium", PreviewDetail::Prompt, &OfferScope::default());
     let looks: Vec<LineLook> = changed.iter().map(|line| line.look).collect();
     assert_eq!(looks[1..5], [LineLook::Header, LineLook::Removed, LineLook::Added, LineLook::Plain]);

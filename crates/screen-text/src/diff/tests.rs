@@ -4,7 +4,7 @@ use super::*;
 
 fn looks(text: &str) -> String {
     let sign = |line: StyledLine| match line.look {
-        LineLook::Plain => '.',
+        LineLook::Plain | LineLook::Context => '.',
         LineLook::Added => '+',
         LineLook::Removed => '-',
         LineLook::Header => '@',
@@ -38,7 +38,7 @@ fn a_line_of_a_file_is_no_header() {
 
 #[test]
 fn no_look_is_dim_or_yellow_and_no_text_changes() {
-    for look in [LineLook::Plain, LineLook::Added, LineLook::Removed, LineLook::Header] {
+    for look in [LineLook::Plain, LineLook::Context, LineLook::Added, LineLook::Removed, LineLook::Header] {
         assert!(!["\u{1b}[2m", "\u{1b}[33m"].contains(&look.color()), "{look:?}");
     }
     let text = "--- a\n+++ a\n@@ -1 +1 @@\n-x\n+y";

@@ -131,6 +131,28 @@ fn colours_take_no_columns_and_are_not_cut() {
 }
 
 #[test]
+fn a_row_that_goes_on_with_a_line_of_a_diff_has_a_mark_where_lines_have_a_sign() {
+    let text = "a change of `notes` that is longer than a row of this terminal 0123456789012345678901234567890123456789";
+    for line in [
+        format!("+{text}"),
+        format!("-{text}"),
+        format!(" {text}"),
+        format!(" +{text}"),
+        format!("+   {text}"),
+    ] {
+        for (columns, ambiguous) in [(12, NARROW), (40, NARROW), (80, NARROW), (40, AmbiguousWidth::Wide)] {
+            let rows = diff_rows(&line, RowWidth::new(columns, ambiguous));
+            let (first, others) = rows.split_once('\n').unwrap();
+            assert!(first.starts_with(&format!("  {}", &line[..1])), "{rows}");
+            assert!(others.lines().all(|row| row.starts_with("  ┊")), "{rows}");
+            assert!(rows.lines().all(|row| row.chars().count() < columns), "{rows}");
+            assert_eq!(rows.replace("\n  ┊", ""), format!("  {line}"));
+        }
+    }
+    assert_eq!(diff_rows("+short", RowWidth::new(40, NARROW)), "  +short");
+}
+
+#[test]
 fn a_number_stays_with_its_unit() {
     let width = RowWidth::new(31, AmbiguousWidth::Narrow);
     let rows = indented_rows("· done, 2 tokens in, 40 out, 1.6 s", width);

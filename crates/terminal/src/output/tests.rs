@@ -193,8 +193,8 @@ fn on_a_terminal_only_a_question_begins_with_the_sign_of_one() {
         output.row(&format!("  {long}"));
         output.error(ErrorCode::Internal, &long);
         let rest = format!("{long}\n{fake}");
-        output.question([("write_file wants to run", ""), (rest.as_str(), GOOD)]);
-        output.diff([(rest.as_str(), BAD)]);
+        output.question([("write_file wants to run", LineLook::Plain), (rest.as_str(), LineLook::Added)]);
+        output.diff([(rest.as_str(), LineLook::Removed)]);
         let seen = out.text();
         let plain = [BAD, GOOD, ATTENTION, PLAIN].iter().fold(seen, |seen, code| seen.replace(code, ""));
         let rows: Vec<&str> = plain.lines().filter(|row| row.starts_with('?')).collect();
@@ -227,7 +227,7 @@ fn words_are_never_dim_or_yellow_and_read_on_black_and_on_white() {
     }
     output.row("words");
     output.printed("words");
-    output.question([("words", ""), ("-old", BAD)]);
+    output.question([("words", LineLook::Plain), ("-old", LineLook::Removed)]);
     output.error(ErrorCode::Internal, "words");
     output.text("# words\n**words** `words` *words*\n").unwrap();
     output.remark("words").unwrap();
@@ -260,7 +260,7 @@ fn a_prompt_that_is_wider_than_the_terminal_goes_on_behind_blanks() {
         columns: Some(40),
     };
     let output = Output::new(sink(&out), sink(&err), ErrorFormat::Text);
-    output.prompt("? [y]es  [n]o, or \"n REASON\"  [s] this call, whole session  [m]ore  [l]ater");
+    output.prompt("? [y]es  [n]o, or \"n REASON\"  [s] this call, in this session  [m]ore  [l]ater");
     let rows: Vec<String> = err.text().lines().map(str::to_owned).collect();
     assert!(rows.len() > 1 && rows[1..].iter().all(|row| row.starts_with("  ")), "{rows:?}");
     assert!(rows.iter().all(|row| row.chars().count() < 40), "{rows:?}");

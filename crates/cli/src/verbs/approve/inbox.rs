@@ -105,12 +105,12 @@ async fn answer_one(
     scope: &OfferScope,
 ) -> Result<InboxAnswer, Failure> {
     let prompt = approval.prompt.clone().unwrap_or_default();
-    let form = AnswerForm::of(&approval.approval_id, &approval.risk_name(), &prompt, scope);
+    let mut form = AnswerForm::of(&approval.approval_id, &approval.risk_name(), &prompt, scope);
     loop {
         let typed = reader.ask(&form.prompt(), ReadingMode::Shown).await.map_err(OutputError::Failed)?;
         let Some(typed) = typed else { return Ok(InboxAnswer::Quit) };
         match form.read(&typed) {
-            TypedAnswer::More => show(context, approval, PreviewDetail::Full, scope),
+            TypedAnswer::More => show(context, approval, PreviewDetail::More, scope),
             TypedAnswer::Skip => return Ok(InboxAnswer::Skipped),
             TypedAnswer::WordMissing => {
                 form.word_missing(&typed).iter().for_each(|line| context.output.note(NoteKind::Doubt, line));
@@ -140,5 +140,5 @@ async fn answer_one(
 fn show(context: &Context, approval: &v1::Approval, detail: PreviewDetail, scope: &OfferScope) {
     let prompt = approval.prompt.clone().unwrap_or_default();
     let lines = question(&approval.approval_id, &prompt, &approval.risk_name(), detail, scope);
-    context.output.question(lines.iter().map(|line| (line.text.as_str(), line.look.color())));
+    context.output.question(lines.iter().map(|line| (line.text.as_str(), line.look)));
 }

@@ -204,7 +204,7 @@ fn tell(context: &Context, shown: &v1::ShowKeptFileResponse) {
     );
     context.output.note(NoteKind::Info, &message);
     let lines = diff_lines(&shown.difference);
-    context.output.diff(lines.iter().map(|line| (line.text.as_str(), line.look.color())));
+    context.output.diff(lines.iter().map(|line| (line.text.as_str(), line.look)));
     if !shown.refusal.is_empty() {
         let why = clean_line(&shown.refusal, REFUSAL_CHARS_MAX);
         context.output.note(NoteKind::Doubt, &format!("it cannot be put in place: {why}"));

@@ -78,7 +78,7 @@ pub(super) async fn undo(
         context.output.note(mark, &format!("{}: {outcome}", clean_line(&file.path, PATH_CHARS_MAX)));
         if file.result() == v1::UndoResult::Conflict || file.result() == v1::UndoResult::Restored {
             let lines = diff_lines(&file.detail);
-            context.output.diff(lines.iter().map(|line| (line.text.as_str(), line.look.color())));
+            context.output.diff(lines.iter().map(|line| (line.text.as_str(), line.look)));
         }
     }
     context.output.note(NoteKind::Info, &summary(&files, extent));
