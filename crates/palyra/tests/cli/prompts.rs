@@ -436,7 +436,6 @@ fn a_chat_goes_on_when_the_question_of_a_budget_is_left_for_later() {
     pty.expect("> ");
     pty.type_in("two\r");
     pty.expect("[c]ancel");
-    pty.expect("? ");
     pty.type_in("l\r");
     pty.expect("left waiting for the budget: /approve asks again here");
     pty.expect(">");
