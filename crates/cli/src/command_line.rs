@@ -6,8 +6,6 @@
 
 mod first_word;
 mod overview;
-#[cfg(test)]
-mod tip_tests;
 
 use std::ffi::OsString;
 
@@ -205,6 +203,12 @@ fn hide_below(command: clap::Command, shared: &[clap::Id]) -> clap::Command {
 /// Replaces the suggestions of an error about words that are not a verb.
 pub(crate) fn with_tip(error: clap::Error, words: &[String]) -> clap::Error {
     palyra_explain::with_tip(error, words, UnknownWord::Later, &definition())
+}
+
+/// Returns what is said of a command line that cannot be read; `None` for one that can. Nothing runs.
+#[must_use]
+pub fn refusal_of(arguments: Vec<OsString>) -> Option<String> {
+    parse(arguments).err().map(|error| error.to_string())
 }
 
 /// Reads what was typed; also says whether the verb was asked for JSON.

@@ -19,8 +19,9 @@ mod command_line;
 mod help;
 mod entry;
 
+pub use command_line::{definition, refusal_of};
 pub use daemon_hooks::{ConfigMistake, ConfigVerdict, DaemonHooks, PolicyReport, PolicyWork, ServeArgs};
-pub use command_line::definition;
 pub use entry::run;
 pub use palyra_client::OwnModel;
+pub use palyra_explain::TYPED_COMMANDS;
 use palyra_run_view::exit;

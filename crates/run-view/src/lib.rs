@@ -51,6 +51,7 @@ mod tape_view;
 mod times;
 mod undone_files;
 mod unread_references;
+mod unused_server;
 mod waiting_work;
 
 pub use acting_run::instead_of_last;
@@ -97,11 +98,14 @@ pub use reference_rows::{reference_notes, reference_row, unknown_reference};
 pub use run_view::{EchoMode, RunView, ShownLine, TextFlow, how_to_resolve};
 pub use schedule_rows::{occurrence_row, schedule_lines, schedule_preview_lines, schedule_row};
 pub use schedule_words::{ScheduleWords, schedule_draft};
-pub use search_match::{SearchMatch, no_session_note};
+pub use search_match::{
+    SearchMatch, SearchedSessions, no_match_note, no_runs_note, no_session_note, shows_match, surface_named,
+};
 pub use secret_words::{saved_secret_note, secret_row, vault_line};
 pub use session_lines::{session_lines, way_on_of, ways_on_in};
 pub use tape_view::{used_by_run, used_so_far};
 pub use times::{age, date, typed_day, typed_time};
 pub use undone_files::{UndoExtent, is_back, undo_outcome, undone_by_path};
 pub use unread_references::unread_references;
+pub use unused_server::{UnusedServer, unused_server};
 pub use waiting_work::{WaitingCounts, WaitingWork};

@@ -7,6 +7,8 @@ use palyra_wire::v1;
 
 use crate::age;
 
+/// Characters of an input that the journal keeps for lists and searches.
+const SEARCHED_CHARS: usize = 120;
 const INPUT_CHARS_MAX: usize = 60;
 /// Characters of an id that are enough to name a session.
 const ID_CHARS_MIN: usize = 4;
@@ -48,13 +50,89 @@ impl SearchMatch {
     }
 }
 
+/// Says why a list of runs is empty: what was looked for, or which filter left them out.
+pub fn no_runs_note(
+    search: &str,
+    since: Option<&prost_types::Timestamp>,
+    request: &v1::ListRunsRequest,
+) -> String {
+    match search {
+        "" if since.is_some() => {
+            "no run was begun since then; `palyra runs list` shows the newest".to_owned()
+        }
+        "" if request.only() == v1::RunFilter::Open => {
+            "no run is open; `palyra runs list` shows those that are over".to_owned()
+        }
+        "" if request.only() == v1::RunFilter::Finished => {
+            "no run is over yet; `palyra runs list` shows those that are open".to_owned()
+        }
+        "" if !request.session_id.is_empty() => "this session has no runs yet".to_owned(),
+        "" if !request.workspace_root.is_empty() => {
+            "no run works in this folder; `palyra runs list` without the filter shows all".to_owned()
+        }
+        "" => "there are no runs yet; `palyra run \"...\"` makes one".to_owned(),
+        search => format!(
+            "no run has \"{}\" in the first {SEARCHED_CHARS} characters of its input, which are searched; `palyra runs tail RUN` \
+             shows the whole of one",
+            clean_line(search, INPUT_CHARS_MAX)
+        ),
+    }
+}
+
+/// Returns the surface of a name.
+///
+/// # Errors
+/// What surfaces there are.
+pub fn surface_named(name: &str) -> Result<v1::Surface, String> {
+    let known = |surface: &palyra_types::surface::Surface| surface.name() == name;
+    if palyra_types::surface::Surface::ALL.iter().any(known) {
+        let name = format!("SURFACE_{}", name.to_uppercase());
+        return Ok(v1::Surface::from_str_name(&name).unwrap_or_default());
+    }
+    let names = palyra_types::surface::Surface::ALL.map(palyra_types::surface::Surface::name).join(", ");
+    let shown = clean_line(name, INPUT_CHARS_MAX);
+    Err(format!("there is no surface `{shown}`; there are {names}"))
+}
+
+/// Returns whether the input that a search found is shown in the place of a title without the text.
+pub fn shows_match(session: &v1::Session, title: &str, search: &str) -> bool {
+    !search.is_empty()
+        && !session.matched.is_empty()
+        && !title.to_lowercase().contains(&search.to_lowercase())
+}
+
+/// Which sessions were searched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SearchedSessions {
+    /// Those that are not archived.
+    Current,
+    /// Archived ones.
+    Archived,
+    /// All.
+    All,
+}
+
+/// Says what was looked for among sessions, where, and what was left out.
+pub fn no_match_note(search: &str, searched: SearchedSessions) -> String {
+    let search = clean_line(search, INPUT_CHARS_MAX);
+    let which = if searched == SearchedSessions::Archived { "no archived session" } else { "no session" };
+    let left_out = match searched {
+        SearchedSessions::Current => "; `--all` looks at archived ones too",
+        SearchedSessions::Archived | SearchedSessions::All => "",
+    };
+    format!(
+        "{which} has \"{search}\" in its key, its title or the first {SEARCHED_CHARS} characters of an input; the rest and \
+         answers are not searched{left_out}; `palyra runs list` lists the runs, `palyra runs tail RUN` shows all of one"
+    )
+}
+
 /// Says that no session has a name, or a text in its title or inputs.
 pub fn no_session_note(text: &str) -> String {
     let is_part = text.len() < ID_CHARS_MIN && text.bytes().all(|byte| byte.is_ascii_alphanumeric());
     let part = if is_part { "; of an id, at least 4 characters are needed" } else { "" };
     let text = clean_line(text, INPUT_CHARS_MAX);
     format!(
-        "no session is named `{text}`, or has it in its title or the first 120 characters of an input{part}; answers are not \
+        "no session is named `{text}`, or has it in its title or the first {SEARCHED_CHARS} characters of an input{part}; answers are not \
          searched, and /sessions lists the latest"
     )
 }

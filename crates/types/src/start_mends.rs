@@ -55,7 +55,10 @@ mod tests {
         assert!(of(&busy.replace("listen.tcp", "http.listen")).ends_with("in `http.listen`"));
         assert!(of("flag: `listen.tcp` takes an address and a port").contains("--listen"));
         assert!(of("environment variable PALYRA__A__B: no").contains("unset the variable"));
-        assert!(of("/a/palyra.toml:1:1: no key for provider `a`: `K` is not set").contains("`palyra model use demo`"));
+        assert!(
+            of("/a/palyra.toml:1:1: no key for provider `a`: `K` is not set")
+                .contains("`palyra model use demo`")
+        );
         let no_file = of("/a/palyra.toml:1:1: no key for provider `a`: the key file `/k` cannot be read");
         assert!(no_file.starts_with("put the key into that file"), "{no_file}");
         assert!(of("/a/palyra.toml:1:1: no").starts_with("correct what the message names"));

@@ -26,8 +26,8 @@ use crate::drive::{DaemonRun, InteractionMode, OutputFormat, TerminalSession, dr
 use crate::exit::Exit;
 use crate::failure::Failure;
 use palyra_run_view::{
-    ERASED_MARK, EchoMode, UndoExtent, age, date, decider, run_state, run_state_name, standing, typed_time,
-    used_by_run, used_so_far,
+    ERASED_MARK, EchoMode, UndoExtent, age, date, decider, no_runs_note, run_state, run_state_name, standing,
+    typed_time, used_by_run, used_so_far,
 };
 use palyra_screen_text::clean_line;
 use palyra_screen_text::{count, short_id};
@@ -36,9 +36,6 @@ use palyra_usage_view::run_cost_words;
 
 /// Entries of a tape's end among which the last request to a model is looked for.
 const LAST_ENTRIES_MAX: u32 = 400;
-const SEARCH_CHARS_MAX: usize = 60;
-/// Characters of an input that the journal keeps for lists and searches.
-const SEARCHED_CHARS: usize = 120;
 /// Approvals of a run of which it is shown who decided.
 const APPROVALS_READ_MAX: u32 = 500;
 
@@ -279,27 +276,7 @@ async fn list(
         return Ok(Exit::Done);
     }
     if listed.items.is_empty() {
-        let notice = match search.as_str() {
-            "" if since.is_some() => {
-                "no run was begun since then; `palyra runs list` shows the newest".to_owned()
-            }
-            "" if request.only() == v1::RunFilter::Open => {
-                "no run is open; `palyra runs list` shows those that are over".to_owned()
-            }
-            "" if request.only() == v1::RunFilter::Finished => {
-                "no run is over yet; `palyra runs list` shows those that are open".to_owned()
-            }
-            "" if !request.session_id.is_empty() => "this session has no runs yet".to_owned(),
-            "" if !request.workspace_root.is_empty() => {
-                "no run works in this folder; `palyra runs list` without the filter shows all".to_owned()
-            }
-            "" => "there are no runs yet; `palyra run \"...\"` makes one".to_owned(),
-            search => format!(
-                "no run has \"{}\" in the first {SEARCHED_CHARS} characters of its input, which are searched; `palyra runs tail RUN` \
-                 shows the whole of one",
-                clean_line(search, SEARCH_CHARS_MAX)
-            ),
-        };
+        let notice = no_runs_note(&search, since.as_ref(), &request);
         context.output.note(NoteKind::Info, &notice);
         listed.note_further(&context.output);
         return Ok(Exit::Done);

@@ -129,10 +129,7 @@ fn an_approval_answered_from_another_folder_names_the_folder_of_the_run() {
     let text = inbox.text();
     let place = text.split("In the folder ").nth(1).expect(&text).lines().next().unwrap().trim().to_owned();
     assert!(folder.ends_with(place.trim_start_matches('~')), "{place} of {folder}");
-    assert!(
-        text.contains(&format!("every further write_file below {place}, in this session")),
-        "{text}"
-    );
+    assert!(text.contains(&format!("every further write_file below {place}, in this session")), "{text}");
     inbox.type_in("what?\r");
     inbox.expect(&format!("f runs it, and every further write_file below {place} in this run's session, "));
     inbox.expect("[l]ater ");
@@ -154,10 +151,7 @@ fn a_run_in_another_folder_than_this_terminal_names_it_in_the_question_and_the_k
     let text = run.text();
     let place = text.split("In the folder ").nth(1).expect(&text).lines().next().unwrap().trim().to_owned();
     assert!(folder.ends_with(place.trim_start_matches('~')), "{place} of {folder}");
-    assert!(
-        text.contains(&format!("every further write_file below {place}, in this session")),
-        "{text}"
-    );
+    assert!(text.contains(&format!("every further write_file below {place}, in this session")), "{text}");
     run.type_in("what?\r");
     run.expect(&format!("f runs it, and every further write_file below {place} in this run's session, "));
     run.expect("[l]ater ");

@@ -24,6 +24,7 @@ mod prompts;
 mod snapshots;
 mod help_pages;
 mod quoted_commands;
+mod command_tips;
 mod documents;
 mod list_ends;
 mod chat;

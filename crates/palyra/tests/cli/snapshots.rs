@@ -42,7 +42,9 @@ fn mask_grants(text: &str) -> String {
         let mut parts = text.split(begin);
         let head = parts.next().unwrap_or_default().to_owned();
         parts.fold(head, |masked, part| match part.split_at_checked(6) {
-            Some((id, rest)) if is_id(id) && !rest.starts_with(|c: char| c.is_ascii_alphanumeric()) => format!("{masked}{begin}[ID]{rest}"),
+            Some((id, rest)) if is_id(id) && !rest.starts_with(|c: char| c.is_ascii_alphanumeric()) => {
+                format!("{masked}{begin}[ID]{rest}")
+            }
             _ => format!("{masked}{begin}{part}"),
         })
     })

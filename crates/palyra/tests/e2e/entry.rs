@@ -45,9 +45,11 @@ fn the_status_starts_no_daemon_and_counts_what_waits_by_folder() {
     assert!(!home.state_dir().exists(), "no daemon is started to look");
     home.write("broken.toml", "[egress]\nallow_private = []\nallow_private = []\n");
     let broken = home.palyra(&["--config", "broken.toml", "status"]).expect(0).out;
-    for line in
-        ["broken.toml has mistakes, and no daemon starts with it", "duplicate key", "broken.toml config check` shows all"]
-    {
+    for line in [
+        "broken.toml has mistakes, and no daemon starts with it",
+        "duplicate key",
+        "broken.toml config check` shows all",
+    ] {
         assert!(broken.contains(line), "{line}: {broken}");
     }
 

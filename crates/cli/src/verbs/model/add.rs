@@ -142,7 +142,10 @@ pub(crate) async fn run(context: &Context, args: AddArgs) -> Result<Exit, Failur
     let now = if change == DefaultChange::Set { args.model_name() } else { was.clone() };
     let note = match change {
         DefaultChange::Set if now != was => {
-            format!("the default model is now {now} (was {was}); {}", way_back(context.daemon, &new, named.as_deref()))
+            format!(
+                "the default model is now {now} (was {was}); {}",
+                way_back(context.daemon, &new, named.as_deref())
+            )
         }
         DefaultChange::Set => format!("the default model is {now}"),
         DefaultChange::Keep => {

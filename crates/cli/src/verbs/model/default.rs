@@ -6,19 +6,17 @@ use std::path::Path;
 use std::time::Duration;
 
 use palyra_client::{AskProviders, Client};
-use palyra_config_text::{
-    has_provider, named_default, provider_field, set_default, without_default,
-};
+use palyra_config_text::{has_provider, named_default, provider_field, set_default, without_default};
 use palyra_types::ErrorCode;
 use palyra_wire::v1;
 use serde_json::json;
 
-use super::config_file::{ConfigText, ModelInForce, checked_copy, default_before, is_set, save, take_on, way_back};
+use super::config_file::{ConfigText, ModelInForce, checked_copy, default_before, save, take_on, way_back};
 use crate::context::{Context, DEMO_MODEL};
 use crate::daemon_hooks::{ConfigVerdict, DaemonHooks};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use palyra_explain::{missing_key, model_names, unlisted_model};
+use palyra_explain::{default_model_place, missing_key, model_names, unlisted_model};
 use palyra_screen_text::clean_line;
 use palyra_terminal::{NoteKind, Output};
 
@@ -76,7 +74,10 @@ pub(crate) async fn run(context: &Context, args: UseArgs) -> Result<Exit, Failur
     let notice = if named.as_ref() == Some(&name) {
         format!("the default model is {name}, as before")
     } else {
-        format!("the default model is now {name} (was {was}); {}", way_back(context.daemon, &new, named.as_deref()))
+        format!(
+            "the default model is now {name} (was {was}); {}",
+            way_back(context.daemon, &new, named.as_deref())
+        )
     };
     context.output.note(NoteKind::Info, &notice);
     let own = (context.daemon.own_model)(context.global.config.as_deref()).name;
@@ -177,7 +178,10 @@ async fn unset(
             let new = without_default(&config.text).map_err(|error| config.unusable(&error))?;
             check(context.daemon, config, &new)?;
             save(context, &config.file, &new)?;
-            format!("no default model is configured now (was {was}); {}", way_back(context.daemon, &new, Some(was)))
+            format!(
+                "no default model is configured now (was {was}); {}",
+                way_back(context.daemon, &new, Some(was))
+            )
         }
         None => format!("no default model is configured in {}", config.file.display()),
     };
@@ -219,24 +223,8 @@ fn show(
     }
     context.output.line(name)?;
     let place = in_force.map_or("", |in_force| in_force.place.as_str());
-    let notice = match (file, place) {
-        (_, place) if place.contains(DEFAULT_VARIABLE) => format!(
-            "the running daemon uses it, by {DEFAULT_VARIABLE}, which counts more than the file: unset it, `palyra admin stop`, then \
-             `palyra model use NAME` names another"
-        ),
-        (_, "") if is_set(DEFAULT_VARIABLE) => {
-            format!(
-                "{DEFAULT_VARIABLE} names it and counts more than the file; unset it, then `palyra model use NAME` names another"
-            )
-        }
-        (_, place) if !place.is_empty() => {
-            format!("the running daemon uses it, by {place}; `palyra model use NAME` names another")
-        }
-        (Some(file), _) => {
-            format!("{DEFAULT_KEY} of {} names it; `palyra model use NAME` names another", file.display())
-        }
-        (None, _) => "no configuration names it; `palyra model use NAME` does".to_owned(),
-    };
+    let variable = std::env::var_os(DEFAULT_VARIABLE).filter(|value| !value.is_empty());
+    let notice = default_model_place(file, place, variable.as_deref());
     context.output.note(NoteKind::Info, &notice);
     Ok(Exit::Done)
 }

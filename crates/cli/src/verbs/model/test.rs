@@ -12,14 +12,11 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use palyra_explain::mend_of_test;
+use palyra_run_view::{UnusedServer, unused_server};
 use palyra_screen_text::clean_line;
 use palyra_terminal::{NoteKind, Output};
 
 const ANSWER_CHARS_MAX: usize = 200;
-const NAME_CHARS_MAX: usize = 80;
-/// The daemon's check of the configuration file that it reads.
-const FILE_CHECK: &str = "configuration_file";
-const RELOAD: &str = "`palyra config reload`";
 
 /// Test a model with a real completion.
 #[derive(Debug, clap::Args)]
@@ -61,30 +58,8 @@ async fn not_in_force(client: &Client, file: Option<PathBuf>, model: &str) -> Op
         return None;
     }
     let checks = client.status().await.map(|status| status.checks).unwrap_or_default();
-    Some(unused_server(server, &file, &checks))
-}
-
-/// Says why a daemon does not know a server of a file, by its own check of the file that it reads.
-fn unused_server(server: &str, file: &Path, checks: &[v1::Check]) -> Failure {
-    let server = clean_line(server, NAME_CHARS_MAX);
-    let check = checks.iter().find(|check| check.name == FILE_CHECK);
-    let (why, mend) = match check.filter(|check| check.level() != v1::CheckLevel::Ok) {
-        Some(check) if check.mend.contains(RELOAD) => (
-            "the running daemon read it before that".to_owned(),
-            format!("{RELOAD}, then the same command again"),
-        ),
-        Some(check) => (
-            format!("the running daemon cannot use it: {}", clean_line(&check.found, ANSWER_CHARS_MAX)),
-            format!("{}; then {RELOAD} and the same command again", check.mend),
-        ),
-        None => (
-            "the running daemon reads another file".to_owned(),
-            "`palyra admin stop`, then the same command again, which starts a daemon that reads this file"
-                .to_owned(),
-        ),
-    };
-    let message = format!("{} has the server `{server}`, and {why}", file.display());
-    Failure::WithMend { code: ErrorCode::ModelNotConfigured, message, mend }
+    let UnusedServer { message, mend } = unused_server(server, &file, &checks);
+    Some(Failure::WithMend { code: ErrorCode::ModelNotConfigured, message, mend })
 }
 
 /// Returns whether a configuration file sends pictures to a server.
@@ -187,40 +162,4 @@ pub(super) fn show(
         },
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_server_of_the_file_that_the_daemon_does_not_know_says_why_and_what_helps() {
-        let check = |level: v1::CheckLevel, mend: &str| v1::Check {
-            name: FILE_CHECK.to_owned(),
-            level: level.into(),
-            found: "line 3: nonsense".to_owned(),
-            mend: mend.to_owned(),
-        };
-        for (checks, why, mend) in [
-            (
-                vec![check(v1::CheckLevel::Warning, RELOAD)],
-                "read it before that",
-                "`palyra config reload`, then",
-            ),
-            (
-                vec![check(v1::CheckLevel::Warning, "correct it; `palyra config check` lists each mistake")],
-                "cannot use it: line 3: nonsense",
-                "correct it; `palyra config check`",
-            ),
-            (vec![check(v1::CheckLevel::Ok, "")], "reads another file", "`palyra admin stop`, then"),
-            (Vec::new(), "reads another file", "`palyra admin stop`, then"),
-        ] {
-            let lines = unused_server("box", Path::new("/a/palyra.toml"), &checks).lines();
-            assert!(
-                lines[0].starts_with("error[PLY-3012]: /a/palyra.toml has the server `box`, and "),
-                "{lines:?}"
-            );
-            assert!(lines[0].contains(why) && lines[1].trim_start().starts_with(mend), "{lines:?}");
-        }
-    }
 }

@@ -9,12 +9,12 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::verbs::runs::erased::is_erased;
-use palyra_run_view::{ERASED_MARK, age, is_named, session_title, way_on_of};
-use palyra_screen_text::clean_line;
+use palyra_run_view::{
+    ERASED_MARK, SearchedSessions, age, is_named, no_match_note, session_title, shows_match, surface_named,
+    way_on_of,
+};
 use palyra_screen_text::short_id;
 use palyra_terminal::NoteKind;
-
-const SEARCH_CHARS_MAX: usize = 60;
 
 /// List sessions, most recently used first.
 #[derive(Debug, clap::Args)]
@@ -73,7 +73,7 @@ pub(super) async fn run(context: &Context, client: &Client, args: ListArgs) -> R
                 (None, true) => "no session is archived".to_owned(),
                 (None, false) => no_sessions(client, &args).await?,
             },
-            (false, _) => nothing_found(&args),
+            (false, _) => no_match_note(&args.search, searched(&args)),
         };
         context.output.note(NoteKind::Info, &message);
         return Ok(Exit::Done);
@@ -106,36 +106,12 @@ async fn no_sessions(client: &Client, args: &ListArgs) -> Result<String, Failure
     .to_owned())
 }
 
-/// Returns whether the input that a search found is shown in the place of a title without the text.
-fn shows_match(session: &v1::Session, title: &str, search: &str) -> bool {
-    !search.is_empty()
-        && !session.matched.is_empty()
-        && !title.to_lowercase().contains(&search.to_lowercase())
-}
-
-/// Says what was looked for, where, and what was left out.
-fn nothing_found(args: &ListArgs) -> String {
-    let search = clean_line(&args.search, SEARCH_CHARS_MAX);
-    let (which, left_out) = match (args.archived, args.all) {
-        (true, _) => ("no archived session", ""),
-        (false, true) => ("no session", ""),
-        (false, false) => ("no session", "; `--all` looks at archived ones too"),
-    };
-    format!(
-        "{which} has \"{search}\" in its key, its title or the first 120 characters of an input; the rest and answers are not \
-         searched{left_out}; `palyra runs list` lists the runs, `palyra runs tail RUN` shows all of one"
-    )
-}
-
-fn surface_named(name: &str) -> Result<v1::Surface, Failure> {
-    let known = |surface: &palyra_types::surface::Surface| surface.name() == name;
-    if palyra_types::surface::Surface::ALL.iter().any(known) {
-        let name = format!("SURFACE_{}", name.to_uppercase());
-        return Ok(v1::Surface::from_str_name(&name).unwrap_or_default());
+fn searched(args: &ListArgs) -> SearchedSessions {
+    match (args.archived, args.all) {
+        (true, _) => SearchedSessions::Archived,
+        (false, true) => SearchedSessions::All,
+        (false, false) => SearchedSessions::Current,
     }
-    let names = palyra_types::surface::Surface::ALL.map(palyra_types::surface::Surface::name).join(", ");
-    let shown = clean_line(name, SEARCH_CHARS_MAX);
-    Err(Failure::Usage(format!("there is no surface `{shown}`; there are {names}")))
 }
 
 async fn read(client: &Client, args: &ListArgs) -> Result<ListedItems<v1::Session>, Failure> {
@@ -144,7 +120,8 @@ async fn read(client: &Client, args: &ListArgs) -> Result<ListedItems<v1::Sessio
         (false, true) => v1::SessionFilter::All,
         (false, false) => v1::SessionFilter::Unspecified,
     };
-    let surface = args.surface.as_deref().map(surface_named).transpose()?.unwrap_or_default();
+    let surface =
+        args.surface.as_deref().map(surface_named).transpose().map_err(Failure::Usage)?.unwrap_or_default();
     let request = v1::ListSessionsRequest {
         search: args.search.clone(),
         only: only.into(),

@@ -1,18 +1,9 @@
-//! The server and model to add: what the command line names, and for the rest what the environment names.
-//!
-//! Pure: the environment is handed in. No value of it is repeated: an address may hold a credential.
+//! The server and model to add, with what else the command line says of it.
 
-use std::net::IpAddr;
+use palyra_explain::{NamedServer, ServerVariables, TypedServer};
 
 use super::{AddArgs, WireFormat};
 use crate::failure::Failure;
-use palyra_screen_text::{host_of_url, is_server_name, server_name_like, shell_word};
-
-const BASE_URL_VARIABLE: &str = "OPENAI_BASE_URL";
-const MODEL_VARIABLE: &str = "PALYRA_MODEL";
-const KEY_VARIABLE: &str = "OPENAI_API_KEY";
-/// The name of a server of this machine or network, where none is given.
-const LOCAL_NAME: &str = "local";
 
 /// What to add, complete.
 #[derive(Debug)]
@@ -41,105 +32,32 @@ impl AddRequest {
         args: AddArgs,
         variable: impl Fn(&str) -> Option<String>,
     ) -> Result<Self, Failure> {
-        let set = |name: &str| {
-            variable(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
+        let variables = match args.format {
+            WireFormat::AnthropicMessages => ServerVariables::OfOtherFormat,
+            _ => ServerVariables::Count,
         };
-        let mut variables = Vec::new();
-        let mut key = args.key;
-        let (name, mut base_url) = name_and_address(args.name, args.base_url)?;
-        // The variables name a server of OpenAI's formats.
-        let is_of_environment = base_url.is_none() && args.format != WireFormat::AnthropicMessages;
-        let mut model = args.model;
-        if is_of_environment && let Some(url) = set(BASE_URL_VARIABLE) {
-            variables.push(BASE_URL_VARIABLE);
-            base_url = Some(url);
-            if model.is_none()
-                && let Some(named) = set(MODEL_VARIABLE)
-            {
-                variables.push(MODEL_VARIABLE);
-                model = Some(named);
-            }
-            if key.is_none() && set(KEY_VARIABLE).is_some() {
-                variables.push(KEY_VARIABLE);
-                key = Some(format!("env:{KEY_VARIABLE}"));
-            }
-        }
-        let Some(base_url) = base_url else {
-            return Err(lacks_server(name.as_deref(), model.as_deref()));
-        };
-        let name = name.unwrap_or_else(|| name_of(&base_url));
-        let typed = variables.is_empty().then_some(base_url.as_str());
-        let Some(model) = model else { return Err(lacks_model(&name, typed)) };
+        let AddArgs { name, base_url, model, key, .. } = args;
+        let typed = TypedServer { name, base_url, model, key, variables };
+        let named = NamedServer::complete(typed, variable).map_err(|unnamed| Failure::Usage(unnamed.0))?;
         Ok(Self {
-            name,
-            base_url,
-            model,
+            name: named.name,
+            base_url: named.base_url,
+            model: named.model,
             format: args.format,
-            key,
+            key: named.key,
             context_tokens: args.context_tokens,
             images: args.images,
             no_default: args.no_default,
             yes: args.yes,
             no_test: args.no_test,
             json: args.json,
-            variables,
+            variables: named.variables,
         })
     }
 
     /// Returns its model as provider/model.
     pub(super) fn model_name(&self) -> String {
         format!("{}/{}", self.name, self.model)
-    }
-}
-
-fn lacks_server(name: Option<&str>, model: Option<&str>) -> Failure {
-    let name = server_name_like(name.unwrap_or(LOCAL_NAME)).unwrap_or_else(|| LOCAL_NAME.to_owned());
-    let model = shell_word(model.unwrap_or("qwen3"));
-    Failure::Usage(format!(
-        "no server is named: --base-url is missing, and {BASE_URL_VARIABLE} names no server of this format; for example `palyra model add {name} --base-url http://127.0.0.1:11434/v1 --model {model}`"
-    ))
-}
-
-/// `typed` is the address where the command line names it, and not the environment.
-fn lacks_model(name: &str, typed: Option<&str>) -> Failure {
-    let name = server_name_like(name).unwrap_or_else(|| LOCAL_NAME.to_owned());
-    let (why, address) = match typed {
-        None => (format!(", and {MODEL_VARIABLE} is not set"), String::new()),
-        // Before the sign is a credential.
-        Some(url) if url.contains('@') => (String::new(), "--base-url URL ".to_owned()),
-        Some(url) => (String::new(), format!("--base-url {} ", shell_word(url))),
-    };
-    Failure::Usage(format!(
-        "no model is named: --model is missing{why}; write `palyra model add {name} {address}--model MODEL` with the name \
-         of a model of that server, which usually lists them at its address with /models behind it"
-    ))
-}
-
-/// Takes an address in the place of the name for the address of a server without a name.
-fn name_and_address(
-    name: Option<String>,
-    base_url: Option<String>,
-) -> Result<(Option<String>, Option<String>), Failure> {
-    let is_address = name.as_ref().is_some_and(|name| name.contains(['/', ':', '.']));
-    match base_url {
-        _ if !is_address => Ok((name, base_url)),
-        None => Ok((None, name)),
-        Some(url) => Err(Failure::Usage(format!(
-            "the name of a server takes a-z, 0-9 and -, and its address is given by --base-url already; for example \
-             `palyra model add {} --base-url URL`",
-            shell_word(&name_of(&url))
-        ))),
-    }
-}
-
-/// Returns a name for the server at an address: the name of its site, or `local`.
-fn name_of(base_url: &str) -> String {
-    let host = host_of_url(base_url);
-    let labels: Vec<&str> = host.split('.').collect();
-    match labels.as_slice() {
-        _ if host.parse::<IpAddr>().is_ok() => LOCAL_NAME.to_owned(),
-        [.., site, _] if is_server_name(site) => (*site).to_owned(),
-        _ => LOCAL_NAME.to_owned(),
     }
 }
 

@@ -2,13 +2,11 @@
 
 use std::ffi::OsString;
 
-use palyra_explain::TYPED_COMMANDS;
-
-use crate::command_line::parse;
+use palyra_cli::{TYPED_COMMANDS, refusal_of};
 
 fn error(words: &[&str]) -> String {
     let typed = ["palyra"].iter().chain(words).map(OsString::from).collect();
-    parse(typed).map(|(line, _)| format!("{:?}", line.verb)).unwrap_err().to_string()
+    refusal_of(typed).unwrap()
 }
 
 /// Returns a command of the table as it is typed.
@@ -24,8 +22,7 @@ fn each_command_line_of_the_table_names_one_that_exists() {
     });
     for (typed, command, effect) in rows {
         let command = as_typed(command);
-        let parsed = parse(command.iter().map(OsString::from).collect());
-        assert!(parsed.is_ok(), "{command:?}: {}", parsed.err().unwrap());
+        assert_eq!(refusal_of(command.iter().map(OsString::from).collect()), None, "{command:?}");
         let message = error(&as_typed(typed));
         let tip = format!("tip: `{}` {effect}\n", command.join(" "));
         assert!(message.contains(&tip) && message.matches("tip:").count() == 1, "{typed}: {message}");

@@ -1,0 +1,60 @@
+//! What names the default model, and how another one is named.
+
+use std::ffi::OsStr;
+use std::path::Path;
+
+/// The setting of the configuration file.
+const DEFAULT_KEY: &str = "model.default";
+/// The variable that counts more than the file.
+const DEFAULT_VARIABLE: &str = "PALYRA__MODEL__DEFAULT";
+
+/// Says what names the default model. `file` is the configuration file that does, `place` where a running daemon has it from
+/// (empty without one), `variable` what this environment names.
+#[must_use]
+pub fn default_model_place(file: Option<&Path>, place: &str, variable: Option<&OsStr>) -> String {
+    match (file, place) {
+        (_, place) if place.contains(DEFAULT_VARIABLE) => format!(
+            "the running daemon uses it, by {DEFAULT_VARIABLE}, which counts more than the file: unset it, `palyra admin stop`, then \
+             `palyra model use NAME` names another"
+        ),
+        (_, "") if variable.is_some() => {
+            format!(
+                "{DEFAULT_VARIABLE} names it and counts more than the file; unset it, then `palyra model use NAME` names another"
+            )
+        }
+        (_, place) if !place.is_empty() => {
+            format!("the running daemon uses it, by {place}; `palyra model use NAME` names another")
+        }
+        (Some(file), _) => {
+            format!("{DEFAULT_KEY} of {} names it; `palyra model use NAME` names another", file.display())
+        }
+        (None, _) => "no configuration names it; `palyra model use NAME` does".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_counts_most_is_named() {
+        let file = Some(Path::new("/a/palyra.toml"));
+        let variable = Some(OsStr::new("a/b"));
+        let in_force = "PALYRA__MODEL__DEFAULT of its environment";
+        for (file, place, variable, begins) in [
+            (
+                file,
+                in_force,
+                variable,
+                "the running daemon uses it, by PALYRA__MODEL__DEFAULT, which counts more",
+            ),
+            (file, "", variable, "PALYRA__MODEL__DEFAULT names it and counts more"),
+            (None, "OPENAI_BASE_URL", None, "the running daemon uses it, by OPENAI_BASE_URL"),
+            (file, "", None, "model.default of /a/palyra.toml names it"),
+            (None, "", None, "no configuration names it"),
+        ] {
+            let said = default_model_place(file, place, variable);
+            assert!(said.starts_with(begins), "{said}");
+        }
+    }
+}
