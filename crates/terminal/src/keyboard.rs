@@ -98,7 +98,11 @@ fn watch(orders: &OwnedFd, touched: &Notify) {
             Err(_) => return,
         }
         if !watched[1].revents().is_empty() {
-            return;
+            // Its end ends the watch; one more order while this one is carried out changes nothing.
+            if !rustix::io::read(orders, &mut [0_u8; 1]).is_ok_and(|count| count > 0) {
+                return;
+            }
+            continue;
         }
         if watched[0].revents().is_empty() {
             continue;

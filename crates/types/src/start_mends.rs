@@ -9,35 +9,32 @@ const OF_FLAG: &str = "flag: ";
 /// Returns what to do about a daemon that does not start; `None` where the code says it.
 #[must_use]
 pub fn mend_of_start(code: ErrorCode, message: &str) -> Option<String> {
-    let mend = match code {
-        _ if message.contains("which cannot be bound") => {
-            let place = match (message.starts_with(OF_FLAG), message.contains("`http.listen`")) {
-                (true, _) => "port with --listen",
-                (false, true) => "port in `http.listen`",
-                (false, false) => "port in `listen.tcp`",
-            };
-            return Some(format!(
-                "another program listens there (`ss -ltnp` names it): stop it, or choose another {place}"
-            ));
-        }
-        ErrorCode::ConfigUnreadable if message.ends_with("it does not exist") => {
-            "check the path: --config names the file that a daemon reads"
-        }
-        _ if message.contains("no key for provider") && message.contains("the key file") => {
-            "put the key into that file, or correct `key` in the section of the server"
-        }
-        _ if message.contains("no key for provider") => {
-            "set it in this environment, which the daemon inherits; or `palyra model use demo`, which needs none, and then \
-             `palyra explain vault` says how to keep it there"
-        }
-        ErrorCode::ConfigInvalid if message.starts_with(OF_VARIABLE) => {
-            "correct or unset the variable; `palyra config check` lists every mistake"
-        }
-        ErrorCode::ConfigInvalid if message.starts_with(OF_FLAG) => "correct the option --listen",
-        ErrorCode::ConfigInvalid => {
-            "correct what the message names; `palyra config check` lists every mistake"
-        }
-        _ => return None,
+    if message.contains("which cannot be bound") {
+        let place = match (message.starts_with(OF_FLAG), message.contains("`http.listen`")) {
+            (true, _) => "port with --listen",
+            (false, true) => "port in `http.listen`",
+            (false, false) => "port in `listen.tcp`",
+        };
+        return Some(format!(
+            "another program listens there (`ss -ltnp` names it): stop it, or choose another {place}"
+        ));
+    }
+    let is_about_key = message.contains("no key for provider");
+    let mend = if code == ErrorCode::ConfigUnreadable && message.ends_with("it does not exist") {
+        "check the path: --config names the file that a daemon reads"
+    } else if is_about_key && message.contains("the key file") {
+        "put the key into that file, or correct `key` in the section of the server"
+    } else if is_about_key {
+        "set it in this environment, which the daemon inherits; or `palyra model use demo`, which needs none, and then \
+         `palyra explain vault` says how to keep it there"
+    } else if code != ErrorCode::ConfigInvalid {
+        return None;
+    } else if message.starts_with(OF_VARIABLE) {
+        "correct or unset the variable; `palyra config check` lists every mistake"
+    } else if message.starts_with(OF_FLAG) {
+        "correct the option --listen"
+    } else {
+        "correct what the message names; `palyra config check` lists every mistake"
     };
     Some(mend.to_owned())
 }

@@ -182,7 +182,7 @@ fn the_tape_of_a_run_that_is_over_says_who_decided_and_has_no_keys() {
     let text = tail.text();
     assert_eq!(text.matches("write_file creates `more.txt`").count(), 1, "{text}");
     assert!(
-        text.contains("[f]older: yes, and every further write_file below this folder, in this session"),
+        text.contains("[f]older: yes, and each further write_file below this folder, in this session"),
         "{text}"
     );
     tail.type_in("n\r");
@@ -223,7 +223,7 @@ fn a_question_about_a_change_has_five_rows_and_colours_that_can_be_read() {
             "  +hello world",
             "  \\ No newline at end of file",
             "  Why: it changes files (rule `changes-of-files`)",
-            "  [f]older: yes, and every further write_file below this folder, in this session",
+            "  [f]older: yes, and each further write_file below this folder, in this session",
             "? [y]es  [n]o, or \"n REASON\"  [f]older  [m]ore  [l]ater",
         ]
     );
@@ -282,7 +282,7 @@ fn further_writes_below_a_folder_are_allowed_at_the_prompt_for_the_session() {
     let run = |text: &str| ["run", "--session", "notes", text].map(str::to_owned);
     let spawn = |text: &str| Pty::spawn(&home.command(&run(text).each_ref().map(String::as_str)), 100);
     let mut pty = spawn("create drafts/one.txt with x");
-    pty.expect("[f]older: yes, and every further write_file below drafts/, in this session");
+    pty.expect("[f]older: yes, and each further write_file below drafts/, in this session");
     pty.expect("[l]ater ");
     // The same call again is nothing that anybody has a use for.
     pty.type_in("s\r");
@@ -312,7 +312,7 @@ fn further_writes_below_a_folder_are_allowed_at_the_prompt_for_the_session() {
 fn a_grant_at_the_prompt_of_a_run_holds_for_its_session_and_says_so() {
     let home = home();
     let mut pty = Pty::spawn(&home.command(&["run", "create one.txt with x"]), 200);
-    pty.expect("[f]older: yes, and every further write_file below this folder, in this session");
+    pty.expect("[f]older: yes, and each further write_file below this folder, in this session");
     pty.expect("[l]ater ");
     pty.type_in("f\r");
     pty.expect(

@@ -108,7 +108,7 @@ impl SessionOffer {
     pub fn folder_line(&self, scope: &OfferScope) -> Option<String> {
         let Self::BelowFolder { tool, folder, .. } = self else { return None };
         let place = scope.place_of(folder);
-        Some(format!("[f]older: yes, and every further {tool} {place}, in this session"))
+        Some(format!("[f]older: yes, and each further {tool} {place}, in this session"))
     }
 }
 
@@ -151,7 +151,7 @@ mod tests {
         ] {
             let arguments = serde_json::json!({"path": path, "old": "a", "new": "b"}).to_string();
             let offered = offer("edit_file", &arguments, "medium");
-            let told = format!("[f]older: yes, and every further edit_file {told}, in this session");
+            let told = format!("[f]older: yes, and each further edit_file {told}, in this session");
             assert_eq!(offered.folder_line(&OfferScope::default()), Some(told.clone()));
             let elsewhere =
                 if folder == "." { "below ~/shop".to_owned() } else { format!("below ~/shop/{folder}/") };

@@ -107,7 +107,7 @@ fn the_usual_questions_have_at_most_five_lines_with_their_keys() {
                 "-tea",
                 "+chai",
                 "Why: it changes files (rule `changes-of-files`)",
-                "[f]older: yes, and every further edit_file below src/, in this session",
+                "[f]older: yes, and each further edit_file below src/, in this session",
             ][..],
         ),
         (
@@ -150,7 +150,7 @@ fn a_new_file_is_shown_by_its_content() {
             "write_file creates `notes.txt` (5 bytes)",
             "+hello",
             "Why: rule writes-in-the-workspace asks",
-            "[f]older: yes, and every further write_file below this folder, in this session",
+            "[f]older: yes, and each further write_file below this folder, in this session",
         ]
     );
     // What makes it a program is not in the heading, and stays.
