@@ -103,7 +103,7 @@ impl AnswerForm {
             }
             SessionOffer::BelowFolder { tool, folder, .. } => {
                 let place = self.scope.place_of(folder);
-                format!("; f runs it, and every further {tool} {place} {reach}")
+                format!("; f runs it, and each further {tool} {place} {reach}")
             }
         };
         format!(

@@ -30,10 +30,10 @@ impl SubjectNames {
 
     /// Returns the name of the subject of a key.
     pub(super) fn of_key(&self, key: &IncidentKey) -> Option<String> {
-        match key.cause {
-            IncidentCause::EntryDamaged => self.damaged_entry.clone(),
-            _ => self.artifacts.get(&key.subject).cloned(),
+        if key.cause == IncidentCause::EntryDamaged {
+            return self.damaged_entry.clone();
         }
+        self.artifacts.get(&key.subject).cloned()
     }
 }
 
@@ -58,6 +58,20 @@ pub(super) fn mend_of(cause: IncidentCause, subject: &str) -> &'static str {
             "answer with `palyra approve`, or configure a target of notifications \
              (`palyra explain notifications`)"
         }
-        _ => "",
+        IncidentCause::RunNoProgress
+        | IncidentCause::RunNotDriven
+        | IncidentCause::TaskNoProgress
+        | IncidentCause::TaskNotTaken
+        | IncidentCause::ApprovalExpiryMissed
+        | IncidentCause::ApprovalNotContinued
+        | IncidentCause::ConnectorDown
+        | IncidentCause::ProviderPaused
+        | IncidentCause::WalTooLarge
+        | IncidentCause::DiskLow
+        | IncidentCause::ProjectionDiffers
+        | IncidentCause::ScratchLeft
+        | IncidentCause::WorkerSilent
+        | IncidentCause::BrowserSilent
+        | IncidentCause::SpareFiles => "",
     }
 }

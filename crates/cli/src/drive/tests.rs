@@ -491,7 +491,7 @@ fn started(tape_seq: u32, folder: &str) -> Step {
 
 #[tokio::test]
 async fn a_question_of_before_has_no_keys_and_one_that_is_open_is_shown_once_with_its_keys() {
-    let keys = "[f]older: yes, and every further write_file";
+    let keys = "[f]older: yes, and each further write_file";
     let over = vec![
         opened(),
         asked(1, "A"),
@@ -554,8 +554,8 @@ async fn a_question_names_the_folder_of_its_run_in_every_line_about_it() {
     let seen = driven(waiting, OutputFormat::Text, Some("what?\ny\n"), &InterruptListener::default()).await;
     for line in [
         "In the folder /srv/shop\n",
-        "[f]older: yes, and every further write_file below /srv/shop, in this session\n",
-        "f runs it, and every further write_file below /srv/shop in this session;",
+        "[f]older: yes, and each further write_file below /srv/shop, in this session\n",
+        "f runs it, and each further write_file below /srv/shop in this session;",
     ] {
         assert!(seen.err.contains(line), "{line}: {}", seen.err);
     }

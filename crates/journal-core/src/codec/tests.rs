@@ -768,17 +768,14 @@ fn asking_kinds() -> Vec<(EventKind, &'static str, JournalEvent)> {
         note: Redacted::default(),
         ..resolved()
     };
+    let expired = JournalEvent::Tape(TapeEvent::Approval(ApprovalEvent::Resolved(expired)));
     vec![
         (EventKind::ToolDecided, "ToolDecided-asking", decided),
         (EventKind::ToolDecided, "ToolDecided-granted", granted),
         (EventKind::ToolStarted, "ToolStarted-planned", started),
         (EventKind::ToolStarted, "ToolStarted-shown", shown),
         (EventKind::ToolFinished, "ToolFinished-attested", finished),
-        (
-            EventKind::ApprovalResolved,
-            "ApprovalResolved-expired",
-            JournalEvent::Tape(TapeEvent::Approval(ApprovalEvent::Resolved(expired))),
-        ),
+        (EventKind::ApprovalResolved, "ApprovalResolved-expired", expired),
     ]
 }
 

@@ -129,9 +129,9 @@ fn an_approval_answered_from_another_folder_names_the_folder_of_the_run() {
     let text = inbox.text();
     let place = text.split("In the folder ").nth(1).expect(&text).lines().next().unwrap().trim().to_owned();
     assert!(folder.ends_with(place.trim_start_matches('~')), "{place} of {folder}");
-    assert!(text.contains(&format!("every further write_file below {place}, in this session")), "{text}");
+    assert!(text.contains(&format!("each further write_file below {place}, in this session")), "{text}");
     inbox.type_in("what?\r");
-    inbox.expect(&format!("f runs it, and every further write_file below {place} in this run's session, "));
+    inbox.expect(&format!("f runs it, and each further write_file below {place} in this run's session, "));
     inbox.expect("[l]ater ");
     inbox.type_in("n\r");
     inbox.ended();
@@ -151,9 +151,9 @@ fn a_run_in_another_folder_than_this_terminal_names_it_in_the_question_and_the_k
     let text = run.text();
     let place = text.split("In the folder ").nth(1).expect(&text).lines().next().unwrap().trim().to_owned();
     assert!(folder.ends_with(place.trim_start_matches('~')), "{place} of {folder}");
-    assert!(text.contains(&format!("every further write_file below {place}, in this session")), "{text}");
+    assert!(text.contains(&format!("each further write_file below {place}, in this session")), "{text}");
     run.type_in("what?\r");
-    run.expect(&format!("f runs it, and every further write_file below {place} in this run's session, "));
+    run.expect(&format!("f runs it, and each further write_file below {place} in this run's session, "));
     run.expect("[l]ater ");
     run.type_in("f\r");
     run.expect(&format!(
@@ -286,7 +286,7 @@ fn further_writes_below_a_folder_are_allowed_at_the_prompt_for_the_session() {
     pty.expect("[l]ater ");
     // The same call again is nothing that anybody has a use for.
     pty.type_in("s\r");
-    pty.expect("f runs it, and every further write_file below drafts/ in this session");
+    pty.expect("f runs it, and each further write_file below drafts/ in this session");
     pty.expect("[l]ater ");
     pty.type_in("f\r");
     pty.expect("from now on every write_file below drafts/ runs without asking in this session (grant ");
@@ -334,7 +334,7 @@ fn a_grant_at_the_prompt_of_a_run_holds_for_its_session_and_says_so() {
 fn the_keys_are_the_same_in_run_chat_and_approve() {
     let home = home();
     let keys = "? [y]es  [n]o, or \"n REASON\"  [f]older  [m]ore  [l]ater ";
-    let help = "y runs this call once; f runs it, and every further write_file below this folder";
+    let help = "y runs this call once; f runs it, and each further write_file below this folder";
     let mut run = Pty::spawn(&home.command(&["run", "create a.txt with x"]), 200);
     run.expect(keys);
     run.type_in("what?\r");

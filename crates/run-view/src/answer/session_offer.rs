@@ -156,7 +156,7 @@ mod tests {
             let elsewhere =
                 if folder == "." { "below ~/shop".to_owned() } else { format!("below ~/shop/{folder}/") };
             let scope = OfferScope { elsewhere: "~/shop".to_owned(), session: GrantSession::OfRun };
-            let expect = format!("[f]older: yes, and every further edit_file {elsewhere}, in this session");
+            let expect = format!("[f]older: yes, and each further edit_file {elsewhere}, in this session");
             assert_eq!(offered.folder_line(&scope), Some(expect));
             let SessionOffer::BelowFolder { requested, .. } = offered else { panic!("{path}") };
             assert_eq!((requested.scope(), requested.rules.len()), (v1::GrantScope::Session, 3));

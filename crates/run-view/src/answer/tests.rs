@@ -147,7 +147,7 @@ fn the_keys_fit_a_row_and_the_help_says_each_of_them() {
          \"n REASON\" tells the model why; m shows everything; l leaves it for later"
     );
     assert!(
-        file_form("low").help().contains("f runs it, and every further some_tool below src/ in this session")
+        file_form("low").help().contains("f runs it, and each further some_tool below src/ in this session")
     );
 }
 
@@ -156,7 +156,7 @@ fn the_offers_name_the_folder_and_the_session_of_the_run() {
     let scope = OfferScope { elsewhere: "~/shop".to_owned(), session: GrantSession::OfRun };
     let of_run = |form: AnswerForm| AnswerForm { scope: scope.clone(), ..form };
     let help = of_run(file_form("low")).help();
-    let folder = "; f runs it, and every further some_tool below ~/shop/src/ in this run's session, not in another \
+    let folder = "; f runs it, and each further some_tool below ~/shop/src/ in this run's session, not in another \
                   `palyra run`; n denies it";
     assert!(help.contains(folder), "{help}");
     let mut of_file = of_run(file_form("low"));
