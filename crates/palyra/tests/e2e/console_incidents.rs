@@ -33,12 +33,12 @@ fn backed_up_skill(home: &Home, backups: &Path) -> PathBuf {
     home.palyra(&["status"]).expect(0);
     home.palyra(&["run", "read notes/SKILL.md"]).expect(0);
     until("no automatic backup is made", || {
-        let found = fs::read_dir(backups).into_iter().flatten().flatten().map(|entry| entry.path());
+        let mut found = fs::read_dir(backups).into_iter().flatten().flatten().map(|entry| entry.path());
         let is_whole = |path: PathBuf| {
             let is_unfinished = path.file_name().unwrap().to_string_lossy().starts_with('.');
             !is_unfinished && path.join("manifest.json").is_file()
         };
-        found.map(is_whole).any(|is_whole| is_whole)
+        found.any(is_whole)
     });
     let copy = fs::read_dir(home.state_dir().join("skills")).unwrap().next().unwrap().unwrap();
     copy.path().join("SKILL.md")
