@@ -160,7 +160,11 @@ fn a_daemon_that_cannot_start_says_which_of_its_settings_to_correct() {
     let mend = "\n  correct what the message names; `palyra config check` lists every mistake\n";
     assert!(refused.err.contains(mend), "{}", refused.err);
     let against = home.palyra(&["policy", "diff", "--against", "nope"]).expect(2);
-    assert!(against.err.contains("nope cannot be read: nothing is there\n  check the path\n"), "{}", against.err);
+    assert!(
+        against.err.contains("nope cannot be read: nothing is there\n  check the path\n"),
+        "{}",
+        against.err
+    );
 }
 
 #[test]
