@@ -62,7 +62,7 @@ pub const TYPED_COMMANDS: &[(&[&str], &str, &str)] = &[
     (&["wait @"], "palyra runs wait @", "waits until that run ends"),
     (&["wait ."], "palyra runs wait last", "waits until the last run ends"),
     (&["answer @"], "palyra runs answer @ TEXT", "answers that run"),
-    (&["steer @"], "palyra runs steer @ TEXT", "tells that run something for its next step"),
+    (&["steer @"], "palyra runs steer @ TEXT", "gives that run words for its next step"),
     (
         &["runs retry @", "runs rerun @", "retry @", "rerun @"],
         "palyra runs answer @ --new TEXT",

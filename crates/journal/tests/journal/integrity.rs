@@ -125,7 +125,7 @@ async fn a_check_in_the_background_finds_what_a_start_did_not_look_at() {
     journal.close().await;
 }
 
-/// A read that meets damage is a signal: nobody has to check the whole log to know of it.
+/// A read that meets damage is a signal: no check of the whole log is needed to know of it.
 #[tokio::test]
 async fn a_read_that_meets_damage_is_remembered_with_the_run_of_the_entry() {
     let folder = Folder::new();
