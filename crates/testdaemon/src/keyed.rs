@@ -8,14 +8,13 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::JoinHandle;
 use std::time::{Duration, SystemTime};
 
 use palyra_ports::EffectKey;
+
+use crate::loopback_server::LoopbackServer;
 
 /// How often a request is made before its reply is given up.
 pub const ATTEMPTS_MAX: usize = 4;
@@ -26,11 +25,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The server; it ends when it is dropped.
 #[derive(Debug)]
-pub struct KeyedServer {
-    address: SocketAddr,
-    is_over: Arc<AtomicBool>,
-    accepts: Option<JoinHandle<()>>,
-}
+pub struct KeyedServer(LoopbackServer);
 
 /// What the server knows.
 struct Ledger {
@@ -49,40 +44,14 @@ impl KeyedServer {
     pub fn start(log: &Path, replies_dropped: u32) -> io::Result<Self> {
         let done = done(log)?;
         let log = File::options().create(true).append(true).open(log)?;
-        let listener = TcpListener::bind(("127.0.0.1", 0))?;
-        let address = listener.local_addr()?;
-        let is_over = Arc::new(AtomicBool::new(false));
         let mut ledger = Ledger { log, done, replies_due: BTreeMap::new(), replies_dropped };
-        let accepts = std::thread::spawn({
-            let is_over = Arc::clone(&is_over);
-            move || {
-                for stream in listener.incoming() {
-                    if is_over.load(Ordering::Acquire) {
-                        return;
-                    }
-                    // A client that goes away is the client's matter.
-                    let _ = stream.and_then(|stream| ledger.serve(stream));
-                }
-            }
-        });
-        Ok(Self { address, is_over, accepts: Some(accepts) })
+        LoopbackServer::start(move |stream| ledger.serve(stream)).map(Self)
     }
 
     /// Returns where it listens.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
-        self.address
-    }
-}
-
-impl Drop for KeyedServer {
-    fn drop(&mut self) {
-        self.is_over.store(true, Ordering::Release);
-        // It is woken by a request that asks for nothing.
-        let _ = TcpStream::connect(self.address);
-        if let Some(accepts) = self.accepts.take() {
-            let _ = accepts.join();
-        }
+        self.0.address()
     }
 }
 

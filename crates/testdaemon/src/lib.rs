@@ -8,6 +8,7 @@ pub mod tools;
 pub mod tool_setup;
 
 pub mod keyed;
+mod loopback_server;
 
 pub mod script;
 

@@ -113,6 +113,17 @@ impl TestHome {
         Ok(Self { root: root.to_owned() })
     }
 
+    /// Copies the house of a story that failed out of the folder of its suite; returns where it is, the place itself where
+    /// that fails.
+    #[must_use]
+    pub fn keep(place: &Path, name: &str) -> PathBuf {
+        let kept = std::env::temp_dir().join(format!("palyra-failures-{}-{name}", std::process::id()));
+        match Self::copy_of(&Self::at(place), &kept) {
+            Ok(_) => kept,
+            Err(_) => place.to_owned(),
+        }
+    }
+
     /// Returns the state directory.
     #[must_use]
     pub fn state(&self) -> PathBuf {

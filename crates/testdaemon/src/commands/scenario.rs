@@ -76,11 +76,7 @@ impl ScenarioContext {
 
     /// Keeps the house of a story that failed, for whoever looks into it.
     pub(super) fn keep(&self, name: &str) -> PathBuf {
-        let kept = std::env::temp_dir().join(format!("palyra-failures-{}-{name}", std::process::id()));
-        match TestHome::copy_of(&TestHome::at(&self.path("house")), &kept) {
-            Ok(_) => kept,
-            Err(_) => self.path("house"),
-        }
+        TestHome::keep(&self.path("house"), name)
     }
 
     /// Lets a run start its programs.

@@ -4,12 +4,11 @@
 
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::JoinHandle;
 use std::time::Duration;
+
+use crate::loopback_server::LoopbackServer;
 
 use super::place::{KillPlace, PlaceWatch};
 
@@ -21,11 +20,7 @@ const TAKEN: &[u8] = b"HTTP/1.1 204 No Content\r\nContent-Length: 0\r\nConnectio
 
 /// The server; it ends when it is dropped.
 #[derive(Debug)]
-pub(super) struct WebhookServer {
-    address: SocketAddr,
-    is_over: Arc<AtomicBool>,
-    accepts: Option<JoinHandle<()>>,
-}
+pub(super) struct WebhookServer(LoopbackServer);
 
 /// What the server writes, and what it keeps.
 struct RequestReceiver {
@@ -50,39 +45,13 @@ impl WebhookServer {
     /// # Errors
     /// When no port is free.
     pub(super) fn start(ledger: &Path, watch: PlaceWatch) -> io::Result<Self> {
-        let listener = TcpListener::bind(("127.0.0.1", 0))?;
-        let address = listener.local_addr()?;
-        let is_over = Arc::new(AtomicBool::new(false));
         let mut receiver = RequestReceiver { ledger: ledger.to_owned(), watch, unanswered: Vec::new() };
-        let accepts = std::thread::spawn({
-            let is_over = Arc::clone(&is_over);
-            move || {
-                for stream in listener.incoming() {
-                    if is_over.load(Ordering::Acquire) {
-                        return;
-                    }
-                    // A daemon that is killed breaks its connection.
-                    let _ = stream.and_then(|stream| receiver.serve(stream));
-                }
-            }
-        });
-        Ok(Self { address, is_over, accepts: Some(accepts) })
+        LoopbackServer::start(move |stream| receiver.serve(stream)).map(Self)
     }
 
     /// Returns where it listens.
     pub(super) fn address(&self) -> SocketAddr {
-        self.address
-    }
-}
-
-impl Drop for WebhookServer {
-    fn drop(&mut self) {
-        self.is_over.store(true, Ordering::Release);
-        // The thread waits for a connection, so it gets one.
-        let _ = TcpStream::connect(self.address);
-        if let Some(accepts) = self.accepts.take() {
-            let _ = accepts.join();
-        }
+        self.0.address()
     }
 }
 
