@@ -435,7 +435,7 @@ fn a_chat_goes_on_when_the_question_of_a_budget_is_left_for_later() {
     pty.expect("first answer");
     pty.expect("> ");
     pty.type_in("two\r");
-    pty.expect("[c]ancel");
+    pty.expect("[c]ancel ");
     pty.type_in("l\r");
     pty.expect("left waiting for the budget: /approve asks again here");
     pty.expect(">");
@@ -443,15 +443,15 @@ fn a_chat_goes_on_when_the_question_of_a_budget_is_left_for_later() {
     pty.expect("kept; it is sent to the model after this run");
     pty.type_in("g\r");
     pty.expect("reads as an answer to the open question");
-    pty.expect("[c]ancel");
+    pty.expect("[c]ancel ");
     pty.type_in("l\r");
     pty.expect("left waiting for the budget");
     pty.expect(">");
     pty.type_in("/approve\r");
-    pty.expect("[c]ancel");
+    pty.expect("[c]ancel ");
     pty.type_in("g\r");
     pty.expect("second answer");
-    pty.expect("[c]ancel");
+    pty.expect("[c]ancel ");
     pty.type_in("c\r");
     pty.expect("> ");
     assert_eq!(pty.ended_after("/quit\r"), 0, "{}", pty.text());
