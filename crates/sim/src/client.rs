@@ -17,6 +17,8 @@ mod budgets;
 
 mod content;
 
+pub(crate) mod daily;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -58,6 +60,8 @@ pub(crate) struct ClientMemory {
     principal: PrincipalId,
     /// How often it helped a run that waits for a budget.
     budget_tries: BTreeMap<RunId, u32>,
+    /// Whether it made its schedules.
+    has_schedules: bool,
 }
 
 /// How a person answers a run that waits.
@@ -113,6 +117,7 @@ impl Client {
             to_answer: Vec::new(),
             principal: PrincipalId::NIL,
             budget_tries: BTreeMap::new(),
+            has_schedules: false,
         };
         Self { world: Arc::clone(world), mind: Arc::new(Mutex::new(mind)) }
     }

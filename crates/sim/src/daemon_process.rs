@@ -30,7 +30,7 @@ use palyra_types::session::SessionRef;
 use palyra_types::{BootTime, Content};
 use tokio::sync::watch;
 
-use crate::client::{self, Client};
+use crate::client::{self, Client, daily};
 use crate::clock::SimClock;
 use crate::fault::{Fault, Phase};
 use crate::journal::{JournalProgress, SimJournal};
@@ -45,6 +45,12 @@ const STEPS_MAX: u64 = 400_000;
 const STORMY_STEPS_MAX: u64 = 6_000;
 /// How long a daemon with a quarantined journal is left alone, at most.
 const QUARANTINE_SPAN_MAX: Duration = Duration::from_secs(8);
+/// How long a daemon lives while nothing fails, at most.
+const DAYS_MAX: Duration = Duration::from_secs(5 * 24 * 60 * 60);
+/// How long the machine sleeps at once, at most.
+const SUSPENDED_MAX: Duration = Duration::from_secs(9 * 60 * 60);
+/// Of so many times that pass without work, the machine sleeps in one, or its clock is set.
+const SUSPENDED_ONCE_IN: u64 = 150;
 /// How long an orderly end is waited for, at most.
 const DRAIN_SPAN_MAX: Duration = Duration::from_secs(40);
 
@@ -57,6 +63,8 @@ pub(crate) enum LifePurpose {
     Rest,
     /// Each client sees every run to its end.
     Look,
+    /// Clients work and rest for days, and nothing fails.
+    Days,
 }
 
 /// How a life ended.
@@ -113,7 +121,7 @@ fn ports(
     let directory = directory.with_fallbacks(vec![ModelRef::new("sim", "second")]);
     let (_, models) = watch::channel(Arc::new(directory));
     let mut config = birth.config.clone();
-    if purpose != LifePurpose::Storm {
+    if !matches!(purpose, LifePurpose::Storm | LifePurpose::Days) {
         // Its looks go on while something waits for a person, so nothing would come to rest.
         config.healing = HealingModes::all(SelfHealingMode::Disabled);
     }
@@ -197,6 +205,7 @@ fn start(
                         LifePurpose::Storm | LifePurpose::Rest => {
                             drop(tokio::spawn(client::live(client, gateway)));
                         }
+                        LifePurpose::Days => drop(tokio::spawn(daily::live(client, gateway))),
                         LifePurpose::Look => drop(tokio::spawn(client::look_at_everything(client, gateway))),
                     }
                 }
@@ -230,6 +239,8 @@ struct StepDriver<'a> {
     alone: u32,
     steps: u64,
     over_at: Option<BootTime>,
+    /// When a daemon that lives for days is stopped or killed.
+    days_end: Option<BootTime>,
 }
 
 impl<'a> StepDriver<'a> {
@@ -240,7 +251,20 @@ impl<'a> StepDriver<'a> {
         rounds: Arc<AtomicU64>,
         daemon: Arc<RunningDaemon>,
     ) -> Self {
-        Self { birth, journal, purpose, rounds, daemon, rounds_before: 0, alone: 0, steps: 0, over_at: None }
+        let is_of_days = purpose == LifePurpose::Days;
+        let days_end = is_of_days.then(|| birth.world.clock.boot().after(birth.world.dice.span(DAYS_MAX)));
+        Self {
+            birth,
+            journal,
+            purpose,
+            rounds,
+            daemon,
+            rounds_before: 0,
+            alone: 0,
+            steps: 0,
+            over_at: None,
+            days_end,
+        }
     }
 
     fn step(&mut self, context: &mut Context<'_>) -> Poll<LifeEnd> {
@@ -286,6 +310,10 @@ impl<'a> StepDriver<'a> {
         if self.journal.is_quarantined() && self.over_at.is_none() {
             self.over_at = Some(now.after(world.dice.span(QUARANTINE_SPAN_MAX)));
         }
+        if let Some(end) = self.days_end.filter(|end| now >= *end) {
+            self.days_end = None;
+            return self.end_days(end);
+        }
         if self.purpose != LifePurpose::Storm {
             return None;
         }
@@ -323,6 +351,18 @@ impl<'a> StepDriver<'a> {
         None
     }
 
+    /// Ends a daemon that lived for days: it is asked to stop, or killed.
+    fn end_days(&mut self, end: BootTime) -> Option<LifeEnd> {
+        self.birth.world.note(format_args!("days are over since {}", end.0));
+        match self.daemon.condition() {
+            DaemonState::Up(gateway) if self.birth.world.dice.below(3) > 0 => {
+                self.drain(*gateway);
+                None
+            }
+            _ => Some(LifeEnd::Gone),
+        }
+    }
+
     /// Asks the daemon to come to rest, for a while.
     fn drain(&mut self, gateway: GatewayRuntimeState) {
         let world = &self.birth.world;
@@ -336,6 +376,19 @@ impl<'a> StepDriver<'a> {
         });
     }
 
+    /// Returns how long the machine sleeps beside the time until something happens; now and then its clock is set instead.
+    fn suspended(&self) -> Duration {
+        let world = &self.birth.world;
+        if self.purpose != LifePurpose::Days || world.dice.below(SUSPENDED_ONCE_IN) > 0 {
+            return Duration::ZERO;
+        }
+        if world.dice.below(2) == 0 {
+            world.set_clock();
+            return Duration::ZERO;
+        }
+        world.dice.span(SUSPENDED_MAX)
+    }
+
     /// Lets time pass until something happens, unless the journal still has something to do without it.
     fn pass_time(&mut self, working: JournalProgress) -> Poll<LifeEnd> {
         let clock = &self.birth.world.clock;
@@ -345,10 +398,11 @@ impl<'a> StepDriver<'a> {
             JournalProgress::At(at) => Some(at),
             JournalProgress::Nothing => None,
         };
-        let next = [clock.next_deadline(), by_journal, self.over_at].into_iter().flatten().min();
+        let next =
+            [clock.next_deadline(), by_journal, self.over_at, self.days_end].into_iter().flatten().min();
         match next {
             Some(at) => {
-                clock.advance(at.since(now));
+                clock.advance(at.since(now).saturating_add(self.suspended()));
                 self.alone = 0;
                 Poll::Pending
             }

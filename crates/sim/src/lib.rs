@@ -24,6 +24,8 @@ mod client;
 mod daemon_process;
 pub mod scenario;
 
+pub mod weeks;
+
 pub mod campaign;
 
 pub use fault::{Fault, FaultMatrix, Phase};

@@ -8,10 +8,13 @@ use std::time::Instant;
 
 use clap::Parser;
 use palyra_sim::campaign::{self, Campaign};
+use palyra_sim::weeks::{PlantedFault, WEEK, WeeksOutcome, live_weeks};
 use palyra_sim::{Outcome, TraceMode, tell};
 
 /// Stories of a campaign unless told otherwise: enough to reach every cell.
 const SEEDS: u64 = 2_400;
+/// Seeds of usual weeks.
+const SEEDS_OF_WEEKS: u64 = 20;
 /// Steps of a full campaign, at least.
 const STEPS_MIN: u64 = 1_000_000;
 /// Faults of a full campaign, at least.
@@ -25,12 +28,16 @@ const LINES_SHOWN: usize = 60;
 struct SimArguments {
     /// Tells the story of this seed only, twice, and says what happened.
     seed: Option<u64>,
-    /// How many stories to tell.
-    #[arg(long, default_value_t = SEEDS, conflicts_with = "seed")]
-    seeds: u64,
+    /// How many stories, 2,400 when left out.
+    #[arg(long, conflicts_with = "seed")]
+    seeds: Option<u64>,
     /// The first seed.
     #[arg(long, default_value_t = 0, conflicts_with = "seed")]
     from: u64,
+    /// Lives through so many weeks of usual work instead, for each of 20 seeds or as many as are named: no incident may be
+    /// opened.
+    #[arg(long, value_name = "N", conflicts_with = "seed", value_parser = clap::value_parser!(u32).range(1..=52))]
+    weeks: Option<u32>,
     /// Prints one JSON document.
     #[arg(long)]
     json: bool,
@@ -42,10 +49,51 @@ struct SimArguments {
 fn main() -> ExitCode {
     let arguments = SimArguments::parse();
     campaign::silence_expected_panics();
-    match arguments.seed {
-        Some(seed) => one(seed, &arguments),
-        None => many(&arguments),
+    match (arguments.seed, arguments.weeks) {
+        (Some(seed), _) => one(seed, &arguments),
+        (None, Some(weeks)) => usual_weeks(weeks, &arguments),
+        (None, None) => many(&arguments),
     }
+}
+
+fn usual_weeks(weeks: u32, arguments: &SimArguments) -> ExitCode {
+    let began = Instant::now();
+    let first = arguments.from;
+    let seeds = first..first.saturating_add(arguments.seeds.unwrap_or(SEEDS_OF_WEEKS));
+    let mut all = Vec::new();
+    for seed in seeds {
+        let outcome = live_weeks(seed, WEEK * weeks, PlantedFault::Nothing);
+        if !arguments.json {
+            println!("{outcome}");
+        }
+        all.push(outcome);
+    }
+    let wrong = all.iter().filter(|outcome| !outcome.is_clean()).count();
+    if arguments.json {
+        println!("{}", json_of_weeks(weeks, &all));
+    } else {
+        let sum = |of: fn(&WeeksOutcome) -> u64| all.iter().map(of).sum::<u64>();
+        println!(
+            "{} seeds, {} hours, {} lives, {} runs, {} entries in {:.1} s; wrong in {wrong}",
+            all.len(),
+            sum(|one| one.hours),
+            sum(|one| one.lives),
+            sum(|one| one.runs),
+            sum(|one| one.entries),
+            began.elapsed().as_secs_f64()
+        );
+    }
+    if wrong == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn json_of_weeks(weeks: u32, all: &[WeeksOutcome]) -> serde_json::Value {
+    let each = |one: &WeeksOutcome| {
+        serde_json::json!({
+            "seed": one.seed, "hours": one.hours, "lives": one.lives, "runs": one.runs, "entries": one.entries,
+            "long_waits": one.long_waits, "incidents": one.incidents, "findings": one.findings,
+        })
+    };
+    serde_json::json!({ "weeks": weeks, "outcomes": all.iter().map(each).collect::<Vec<_>>() })
 }
 
 fn one(seed: u64, arguments: &SimArguments) -> ExitCode {
@@ -76,11 +124,12 @@ fn one(seed: u64, arguments: &SimArguments) -> ExitCode {
 
 fn many(arguments: &SimArguments) -> ExitCode {
     let began = Instant::now();
+    let seeds = arguments.seeds.unwrap_or(SEEDS);
     let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let campaign = campaign::run(arguments.from, arguments.seeds, threads);
+    let campaign = campaign::run(arguments.from, seeds, threads);
     let seconds = began.elapsed().as_secs_f64();
     // Fewer stories than a full campaign cannot reach everything.
-    let full = arguments.seeds >= SEEDS;
+    let full = seeds >= SEEDS;
     let empty = campaign.empty_cells();
     let reached =
         !full || (empty.is_empty() && campaign.steps >= STEPS_MIN && campaign.matrix.faults() >= FAULTS_MIN);

@@ -34,6 +34,8 @@ const SUMMARY_INSTRUCTIONS: &str = "sum up the older part";
 const PIECES_MAX: u64 = 6;
 /// How long a model pauses, at most.
 const PAUSE_MAX: Duration = Duration::from_secs(3);
+/// How long a model is silent where work is long: a provider gives up after five minutes.
+const LONG_PAUSE_MAX: Duration = Duration::from_secs(280);
 /// What a provider asks to wait, at most.
 const ASKED_PAUSE_MAX: Duration = Duration::from_secs(90);
 
@@ -77,6 +79,9 @@ impl SimModel {
             steps.push_back(AnswerStep::Turns(dice.below(4)));
             if dice.below(2) == 0 {
                 steps.push_back(AnswerStep::Pause(dice.span(Duration::from_millis(400))));
+            }
+            if self.world.features().has_long_work && dice.below(3) == 0 {
+                steps.push_back(AnswerStep::Pause(dice.span(LONG_PAUSE_MAX)));
             }
             steps.push_back(AnswerStep::MayFail(Phase::Streaming));
         }
@@ -220,6 +225,10 @@ impl AnswerStream {
     }
 
     async fn next(mut self) -> Option<(Result<ModelPiece, ModelFailure>, Self)> {
+        // A summary has a limit of its own.
+        if !self.tools.is_empty() && self.model.world.takes_hang() {
+            return futures::future::pending().await;
+        }
         while let Some(step) = self.steps.pop_front() {
             match step {
                 AnswerStep::Turns(count) => turns(count).await,

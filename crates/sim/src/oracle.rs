@@ -32,6 +32,7 @@ use palyra_types::effect::EffectResolution;
 use palyra_types::event::{EffectEvent, JournalEvent, LogEvent, RunEvent, SessionEvent, TapeEvent};
 use palyra_types::proof::SeqRange;
 use palyra_types::run::{IdempotencyDigest, InputDelivery, RunLifecycleState};
+use palyra_types::surface::Surface;
 use palyra_types::tape::{JournalEventRecord, OrchestratorTapeRecord};
 use palyra_types::{ApprovalId, EffectId, PrincipalId, RunId, SessionId, TapeSeq};
 
@@ -53,6 +54,8 @@ pub(crate) struct Oracle {
     keyed_sessions: BTreeMap<(PrincipalId, String), SessionId>,
     /// Where each text of a person stands, by the text.
     inputs: BTreeMap<String, Vec<(RunId, TapeSeq)>>,
+    /// Those of schedules, which are said again each time: they are no words of one run.
+    scheduled: BTreeSet<String>,
     keys: BTreeMap<IdempotencyDigest, (RunId, TapeSeq)>,
     cancels: BTreeSet<RunId>,
     executions: BTreeMap<(RunId, EffectId), u32>,
@@ -172,7 +175,9 @@ impl Oracle {
         let erased: Vec<RunId> =
             self.runs.iter().filter(|(_, view)| is_erased(view)).map(|(run, _)| *run).collect();
         for run in erased {
-            let words = self.inputs.iter().filter(|(_, places)| places.iter().any(|(of, _)| *of == run));
+            let words = self.inputs.iter().filter(|(text, places)| {
+                places.iter().any(|(of, _)| *of == run) && !self.scheduled.contains(*text)
+            });
             // What follows the first sentence is filler.
             let words = words.filter_map(|(text, _)| text.split_inclusive('.').next().map(str::to_owned));
             let words: Vec<String> = words.collect();
@@ -188,6 +193,12 @@ impl Oracle {
     /// Takes note of what a person said, now that it is recorded.
     fn hear(&mut self, event: &TapeEvent, run: RunId, at: TapeSeq) {
         let (text, key) = if let TapeEvent::Run(RunEvent::Started(started)) = event {
+            if started.surface == Surface::Schedule {
+                let text = started.input.text.expose().clone();
+                self.inputs.entry(text.clone()).or_default().push((run, at));
+                self.scheduled.insert(text);
+                return;
+            }
             (started.input.text.expose(), started.idempotency)
         } else if let TapeEvent::Run(RunEvent::InputReceived { input, idempotency, .. }) = event {
             (input.text.expose(), *idempotency)

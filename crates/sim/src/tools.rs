@@ -52,6 +52,10 @@ const DEADLINE: Duration = Duration::from_secs(20);
 /// How long a call takes, at most, when it is slow; now and then that is too long.
 const SLOW_MAX: Duration = Duration::from_secs(24);
 
+/// How long a call may take where work is long, and how long it takes at most.
+const LONG_DEADLINE: Duration = Duration::from_secs(600);
+const LONG_MAX: Duration = Duration::from_secs(590);
+
 /// What a prepared call will do.
 struct CallPlan {
     before: String,
@@ -83,12 +87,18 @@ pub(crate) struct SimTools {
 
 impl SimTools {
     pub(crate) fn new(world: Arc<SimWorld>) -> Self {
-        Self { world, catalog: Self::all() }
+        let has_long_work = world.features().has_long_work;
+        let deadline = if has_long_work { LONG_DEADLINE } else { DEADLINE };
+        Self { world, catalog: Self::all_within(deadline) }
     }
 
     /// Returns the catalogue, which is the same in every story.
     pub(crate) fn all() -> Arc<ToolCatalog> {
-        let catalog = ToolCatalog::new(vec![
+        Self::all_within(DEADLINE)
+    }
+
+    fn all_within(deadline: Duration) -> Arc<ToolCatalog> {
+        let specs = vec![
             spec(LOOK, EffectContract::Pure, Parallelism::Parallel),
             spec(COUNT, EffectContract::Pure, Parallelism::Exclusive),
             spec(READ, EffectContract::Pure, Parallelism::Parallel),
@@ -107,8 +117,9 @@ impl SimTools {
                 capabilities: vec![Capability::AskUser],
                 ..spec(QUESTION, EffectContract::Local, Parallelism::Exclusive)
             },
-        ]);
-        Arc::new(catalog)
+        ];
+        let within = |spec: ToolSpec| ToolSpec { deadline, ..spec };
+        Arc::new(ToolCatalog::new(specs.into_iter().map(within).collect()))
     }
 
     fn acts(&self, grant: &Grant) {
@@ -215,6 +226,10 @@ impl SimTools {
         turns(world.dice.below(4)).await;
         if strikes(Fault::ToolSlow) {
             let span = world.dice.span(SLOW_MAX);
+            world.clock.sleep_until(world.clock.boot().after(span)).await;
+        }
+        if world.features().has_long_work && world.dice.below(3) == 0 {
+            let span = world.dice.span(LONG_MAX);
             world.clock.sleep_until(world.clock.boot().after(span)).await;
         }
         if strikes(Fault::ToolHangs) {

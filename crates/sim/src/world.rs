@@ -39,6 +39,8 @@ pub(crate) struct SimWorld {
     fault_rates: FaultRates,
     features: StoryFeatures,
     calm: AtomicBool,
+    /// The next request to a model is never answered.
+    hangs_model: AtomicBool,
     ahead: Mutex<ClockLead>,
     policy_changed: AtomicBool,
     oracle: Mutex<Oracle>,
@@ -63,6 +65,8 @@ pub(crate) struct StoryFeatures {
     pub(crate) has_content: bool,
     /// Models have a small window, and sessions are summed up by themselves.
     pub(crate) has_small_window: bool,
+    /// Models are silent for minutes, and calls take minutes.
+    pub(crate) has_long_work: bool,
 }
 
 impl StoryFeatures {
@@ -72,7 +76,13 @@ impl StoryFeatures {
             has_budgets: dice.below(2) == 0,
             has_content,
             has_small_window: has_content && dice.below(3) > 0,
+            has_long_work: false,
         }
+    }
+
+    /// Returns what weeks of usual work have.
+    fn of_weeks(dice: &ScenarioRandom) -> Self {
+        Self { has_budgets: false, has_long_work: true, ..Self::of(dice) }
     }
 }
 
@@ -96,9 +106,25 @@ pub enum TraceMode {
 
 impl SimWorld {
     pub(crate) fn new(seed: u64, mutation: Option<Mutation>, chronicled: TraceMode) -> Arc<Self> {
+        Self::with_features(seed, mutation, chronicled, StoryFeatures::of)
+    }
+
+    /// Returns a world without faults, in which work takes as long as it may.
+    pub(crate) fn of_weeks(seed: u64) -> Arc<Self> {
+        let world = Self::with_features(seed, None, TraceMode::Digest, StoryFeatures::of_weeks);
+        world.calm_down();
+        world
+    }
+
+    fn with_features(
+        seed: u64,
+        mutation: Option<Mutation>,
+        chronicled: TraceMode,
+        features: fn(&ScenarioRandom) -> StoryFeatures,
+    ) -> Arc<Self> {
         let dice = ScenarioRandom::new(seed);
         let fault_rates = FaultRates::of(seed, &dice.apart());
-        let features = StoryFeatures::of(&dice.apart());
+        let features = features(&dice.apart());
         let lines = (chronicled == TraceMode::Words).then(Vec::new);
         Arc::new(Self {
             clock: FakeClock::new(),
@@ -107,6 +133,7 @@ impl SimWorld {
             fault_rates,
             features,
             calm: AtomicBool::new(false),
+            hangs_model: AtomicBool::new(false),
             ahead: Mutex::default(),
             policy_changed: AtomicBool::new(false),
             oracle: Mutex::default(),
@@ -218,6 +245,16 @@ impl SimWorld {
 
     pub(crate) fn is_calm(&self) -> bool {
         self.calm.load(Ordering::Relaxed)
+    }
+
+    /// Lets the next request to a model go without an answer for good, longer than a provider waits.
+    pub(crate) fn hang_model(&self) {
+        self.hangs_model.store(true, Ordering::Relaxed);
+    }
+
+    /// Returns whether this request is the one without an answer.
+    pub(crate) fn takes_hang(&self) -> bool {
+        self.hangs_model.swap(false, Ordering::Relaxed)
     }
 
     /// Returns whether this story makes a mistake on purpose.

@@ -3,3 +3,5 @@
 mod stories;
 
 mod mutations;
+
+mod weeks;

@@ -21,6 +21,10 @@ pub(crate) struct SimOptions {
     /// The first seed.
     #[arg(long, conflicts_with = "seed")]
     from: Option<u64>,
+    /// Lives through so many weeks of usual work instead, for each of 20 seeds or as many as are named: no incident of
+    /// self-healing may be opened.
+    #[arg(long, value_name = "N", conflicts_with_all = ["seed", "write"])]
+    weeks: Option<u64>,
     /// Prints one JSON document.
     #[arg(long)]
     json: bool,
@@ -53,7 +57,7 @@ pub(crate) fn verb(options: &SimOptions) -> Result<ExitCode> {
 
 fn arguments(options: &SimOptions) -> Vec<String> {
     let mut arguments: Vec<String> = options.seed.iter().map(u64::to_string).collect();
-    for (name, value) in [("--seeds", options.seeds), ("--from", options.from)] {
+    for (name, value) in [("--seeds", options.seeds), ("--from", options.from), ("--weeks", options.weeks)] {
         if let Some(value) = value {
             arguments.extend([name.to_owned(), value.to_string()]);
         }
