@@ -6,9 +6,10 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
 use palyra_model_server::{Behaviour, Reply};
+use palyra_testkit::component_text::{ComponentAbout, ECHO, Wat};
 use palyra_wire::v1::{
-    GetRunRequest, HealingDomain, HealingMode, Incident, IncidentCause, IncidentSeverity, IncidentStage,
-    InstallSkillRequest, RemedyKind, RunState,
+    AddComponentRequest, ExamineComponentRequest, GetRunRequest, HealingDomain, HealingMode, Incident,
+    IncidentCause, IncidentSeverity, IncidentStage, InstallSkillRequest, RemedyKind, RunState,
 };
 
 use super::stuck_daemon::{CONFIGURATION, StuckDaemon, StuckOptions};
@@ -136,6 +137,60 @@ async fn a_damaged_skill_without_a_copy_is_left_to_a_person() -> Result<()> {
     .await
     .context("it is open after the person mended it")?;
     fault.stop().await
+}
+
+/// A component whose native code below the state directory was damaged.
+struct DamagedNativeCode {
+    daemon: StuckDaemon,
+    native: PathBuf,
+    whole: Vec<u8>,
+}
+
+impl OutsideFault for DamagedNativeCode {
+    const EXPECTED: ExpectedIncident = ExpectedIncident {
+        domain: HealingDomain::Artifacts,
+        cause: IncidentCause::ArtifactDamaged,
+        planned: RemedyKind::RepairArtifact,
+        helps: RemedyKind::RepairArtifact,
+    };
+
+    async fn make() -> Result<Self> {
+        let model = Behaviour::always(Reply::text("yes"));
+        let daemon = StuckDaemon::start(model, StuckOptions::default(), HealingDomain::Artifacts).await?;
+        let file = daemon.home.work().join("echo.wasm");
+        let about = ComponentAbout { capabilities: Vec::new(), ..ComponentAbout::default() };
+        fs::write(&file, Wat { about, ..Wat::running(ECHO) }.bytes())?;
+        let path = file.display().to_string();
+        let shown = daemon.client.call(ExamineComponentRequest { path: path.clone() }).await?;
+        let sha256 = shown.component.context("the component is not shown")?.sha256;
+        daemon.client.call(AddComponentRequest { path, sha256: sha256.clone() }).await?;
+        let folder = daemon.home.path("state/components").join(sha256);
+        let is_native = |path: &PathBuf| {
+            path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("native-"))
+        };
+        let native = fs::read_dir(folder)?.flatten().map(|entry| entry.path()).find(is_native);
+        let native = native.context("the component was not compiled")?;
+        let whole = fs::read(&native)?;
+        flip_last_byte(&native)?;
+        Ok(Self { daemon, native, whole })
+    }
+
+    fn daemon(&self) -> &StuckDaemon {
+        &self.daemon
+    }
+
+    async fn is_broken(&self) -> Result<bool> {
+        Ok(!fs::read(&self.native).is_ok_and(|bytes| bytes == self.whole))
+    }
+
+    async fn stop(self) -> Result<()> {
+        self.daemon.stop().await
+    }
+}
+
+#[tokio::test]
+async fn damaged_native_code_is_compiled_again_in_auto_only() -> Result<()> {
+    in_each_mode::<DamagedNativeCode>().await
 }
 
 /// Returns the incident once it waits for a person, after as long as a remedy would have had.
