@@ -12,11 +12,13 @@ mod driver;
 mod loop_timer;
 pub mod queue;
 mod status;
+mod wall_clock_watch;
 
 pub use drain::{Drain, Working};
 pub use driver::{BackgroundDriver, BackgroundTask, NextTick, TickFailure};
 pub use loop_timer::LoopTimer;
 pub use status::{BackgroundStatus, FinishedTick, TaskState, TaskStatus};
+pub use wall_clock_watch::WallClockWatch;
 
 #[cfg(test)]
 mod tests;

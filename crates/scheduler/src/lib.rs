@@ -17,7 +17,6 @@ mod draft;
 mod command;
 mod store;
 mod schedule_loop;
-mod wall_clock_watch;
 
 mod run_handler;
 

@@ -13,7 +13,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use jiff::tz::TimeZoneDatabase;
 use palyra_background::queue::{BackgroundQueue, NewTask};
-use palyra_background::{BackgroundTask, NextTick, TickFailure};
+use palyra_background::{BackgroundTask, NextTick, TickFailure, WallClockWatch};
 use palyra_ports::{AppendClass, AppendError};
 use palyra_queue::{TaskKey, TaskKind};
 use palyra_schedule::{PlanEvent, ScheduleEffect, SchedulePlan, change_of, digest_of, recorded};
@@ -27,7 +27,6 @@ use crate::error::ScheduleError;
 use crate::ports::SchedulePorts;
 use crate::scheduled_run::{RunNotStarted, StartScheduledRuns};
 use crate::store::{self, OwnedEffect, OwnedEvent};
-use crate::wall_clock_watch::WallClockWatch;
 
 /// The loop.
 pub(crate) struct ScheduleLoop {

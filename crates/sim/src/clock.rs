@@ -34,6 +34,10 @@ impl Clock for SimClock {
         self.world.clock.boot()
     }
 
+    fn wall_set(&self) -> BoxFuture<'static, ()> {
+        self.world.clock.wall_set()
+    }
+
     fn sleep_until(&self, deadline: BootTime) -> BoxFuture<'static, ()> {
         if self.world.mutates(Mutation::LosesTimers) {
             return pending().boxed();

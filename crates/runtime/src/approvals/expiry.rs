@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt};
-use palyra_background::{BackgroundTask, NextTick, TickFailure};
+use palyra_background::{BackgroundTask, NextTick, TickFailure, WallClockWatch};
 use palyra_journal_core::families::approvals::{self, ExpiringApproval};
 use palyra_journal_core::families::runs::{self, ExpiringClientWait};
 use palyra_journal_core::family::QueryFamilies;
@@ -18,6 +18,7 @@ use palyra_ports::maintain_journal::JournalHealth;
 use palyra_run_core::RunInput;
 use palyra_types::session::SessionRef;
 use palyra_types::{ApprovalId, RunId, Timestamp};
+use tokio::sync::Notify;
 
 use crate::engine::Engine;
 use crate::error::RequestError;
@@ -30,7 +31,7 @@ const BATCH_MAX: usize = 64;
 const WOKEN_MAX: usize = 8;
 /// Waits that could not be ended and are tried again later, at most.
 const STUCK_MAX: usize = 1_024;
-/// The longest sleep: a wall clock that was set forward is noticed by then.
+/// The longest sleep: where no signal says that the wall clock was set forward, it is noticed by then.
 const SLEEP_SPAN_MAX: Duration = Duration::from_secs(60 * 60);
 /// Batches ended in one tick; what is due beyond it is ended in the next.
 const BATCHES_MAX: usize = 1_000;
@@ -83,11 +84,15 @@ pub(crate) struct ApprovalExpiry {
     sessions: SessionsHandle,
     /// Those that could not be ended in this tick.
     stuck: BTreeSet<WaitKey>,
+    clock_set: Arc<Notify>,
+    _watch: WallClockWatch,
 }
 
 impl ApprovalExpiry {
     pub(crate) fn new(engine: Arc<Engine>, sessions: SessionsHandle) -> Self {
-        Self { engine, sessions, stuck: BTreeSet::new() }
+        let clock_set = Arc::new(Notify::new());
+        let watch = WallClockWatch::begin(Arc::clone(&engine.ports.clock), Arc::clone(&clock_set));
+        Self { engine, sessions, stuck: BTreeSet::new(), clock_set, _watch: watch }
     }
 
     async fn end_due(&mut self) -> Result<NextTick, TickFailure> {
@@ -122,7 +127,14 @@ impl BackgroundTask for ApprovalExpiry {
 
     fn signal(&self) -> BoxFuture<'static, ()> {
         let engine = Arc::clone(&self.engine);
-        async move { engine.asking.sooner().await }.boxed()
+        let clock_set = Arc::clone(&self.clock_set);
+        async move {
+            tokio::select! {
+                () = engine.asking.sooner() => {}
+                () = clock_set.notified() => {}
+            }
+        }
+        .boxed()
     }
 }
 

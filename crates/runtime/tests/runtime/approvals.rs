@@ -187,6 +187,19 @@ async fn what_is_due_at_a_start_is_ended_at_once_and_nothing_else_is_taken_up() 
 }
 
 #[tokio::test]
+async fn a_wall_clock_that_is_set_forward_ends_what_is_due_by_it() {
+    let rig = asking_rig().await;
+    let (run, _) = ask(&rig, "k", ACT, "{}").await;
+    let ahead = |hours: i64| hours * 3_600 * 1_000_000;
+    rig.clock.set_wall_ahead(ahead(23));
+    settle().await;
+    assert_eq!(rig.record(run).await.phase, RunPhase::Waiting(WaitReason::Approval));
+    rig.clock.set_wall_ahead(ahead(25));
+    assert_eq!(rig.finished(run).await.state, RunLifecycleState::Done);
+    assert!(rig.tools.executions().is_empty());
+}
+
+#[tokio::test]
 async fn a_cancel_takes_the_question_back() {
     let rig = asking_rig().await;
     let (run, approval) = ask(&rig, "k", ACT, "{}").await;

@@ -1,4 +1,4 @@
-//! Notices when the wall clock is set, so that the loop looks at the plan again.
+//! Notices when the wall clock is set, so that work that is due at a time of it looks again.
 
 use std::sync::Arc;
 
@@ -7,13 +7,14 @@ use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 
 /// Gives a signal each time the wall clock is set, until it is dropped.
-pub(crate) struct WallClockWatch {
+pub struct WallClockWatch {
     watch: AbortHandle,
 }
 
 impl WallClockWatch {
     /// Begins to watch.
-    pub(crate) fn begin(clock: Arc<dyn Clock>, signal: Arc<Notify>) -> Self {
+    #[must_use]
+    pub fn begin(clock: Arc<dyn Clock>, signal: Arc<Notify>) -> Self {
         // Armed before this returns, so a change before the first look is seen.
         let mut changed = clock.wall_set();
         let watch = tokio::spawn(async move {
