@@ -36,6 +36,8 @@ pub struct OrchestratorSessionRecord {
     pub surface: Option<Surface>,
     /// The entry of the latest reset: history before it is not shown to models.
     pub reset_at: Option<Seq>,
+    /// Runs before that reset; zero without one.
+    pub runs_before_reset: u64,
     /// Where it branched off another session.
     pub branched_from: Option<BranchPoint>,
     /// When it was archived; an archived session takes no new input.

@@ -59,6 +59,7 @@ pub(crate) fn session(record: &OrchestratorSessionRecord) -> v1::Session {
         archived: record.archived.and_then(timestamp),
         surface: record.surface.map(surface).unwrap_or_default(),
         recall: names::recall_switch(record.recall),
+        runs_before_reset: record.runs_before_reset,
         ..v1::Session::default()
     }
 }

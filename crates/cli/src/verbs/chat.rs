@@ -189,10 +189,12 @@ impl Chat<'_> {
     }
 
     async fn greet(&self, session: &v1::Session, at_rest: bool) -> Result<(), Failure> {
-        let known = match (session.runs, &session.branched_from) {
-            (0, Some(point)) => branch_origin(point),
-            (0, None) => "a new chat".to_owned(),
-            (runs, _) => {
+        let in_context = session.runs.saturating_sub(session.runs_before_reset);
+        let known = match (in_context, session.runs, &session.branched_from) {
+            (0, 0, Some(point)) => branch_origin(point),
+            (0, 0, None) => "a new chat".to_owned(),
+            (0, earlier, _) => format!("a fresh context after {}", count(earlier, "earlier run")),
+            (runs, ..) => {
                 format!("going on after {}, the last {} ago", count(runs, "run"), age(session.updated))
             }
         };
@@ -207,7 +209,7 @@ impl Chat<'_> {
             );
             self.note(NoteKind::Doubt, &mend);
         }
-        if at_rest && let Some([said, answer]) = self.chat_session.last_exchange(session).await? {
+        if at_rest && in_context > 0 && let Some([said, answer]) = self.chat_session.last_exchange(session).await? {
             // Nothing is left of what was erased.
             for (what, text) in [("you said", said), ("the answer", answer)] {
                 if !text.is_empty() {

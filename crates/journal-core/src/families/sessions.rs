@@ -70,6 +70,8 @@ struct SessionFacts {
     /// Whether items of memory are recalled; absent where the session does not say so.
     #[prost(bool, optional, tag = "12")]
     recall: Option<bool>,
+    #[prost(uint64, tag = "13")]
+    runs_before_reset: u64,
 }
 
 const BY_SESSION: usize = 0;
@@ -122,7 +124,7 @@ fn branch_of(facts: BranchFacts) -> Option<BranchPoint> {
 impl Family for SessionFamily {
     const TABLE: &'static FamilyTable = &FamilyTable {
         name: "session",
-        version: 3,
+        version: 4,
         indexes: &[
             FamilyIndex { name: "by_session", rows_per_key: RowsPerKey::One },
             FamilyIndex { name: "by_key", rows_per_key: RowsPerKey::One },
@@ -148,6 +150,7 @@ impl Family for SessionFamily {
             runs: record.runs,
             last_run: record.last_run.map(|run| run.to_bytes().to_vec()),
             reset_at: record.reset_at.map(|seq| seq.0),
+            runs_before_reset: record.runs_before_reset,
             archived: record.archived.map(|time| time.0),
             branched_from: record.branched_from.as_ref().map(branch_facts),
             surface: record.surface.map(|surface| stored_surface(Some(surface))),
@@ -180,6 +183,7 @@ impl Family for SessionFamily {
                 None => None,
             },
             reset_at: facts.reset_at.map(Seq),
+            runs_before_reset: facts.runs_before_reset,
             branched_from: match facts.branched_from {
                 Some(facts) => Some(branch_of(facts)?),
                 None => None,
@@ -235,6 +239,7 @@ fn opened(
         last_run: None,
         surface: None,
         reset_at: None,
+        runs_before_reset: 0,
         branched_from: *branched_from,
         archived: None,
         recall: None,
@@ -261,7 +266,10 @@ fn changed(
             change(rows, entry, *session, |row| row.record.recall = *recall)
         }
         SessionEvent::Reset { session } => {
-            change(rows, entry, *session, |row| row.record.reset_at = Some(entry.seq))
+            change(rows, entry, *session, |row| {
+                row.record.reset_at = Some(entry.seq);
+                row.record.runs_before_reset = row.record.runs;
+            })
         }
         _ => Ok(()),
     }

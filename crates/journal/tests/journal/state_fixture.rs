@@ -85,12 +85,19 @@ const LATER_FIELDS: [(&str, &str); 6] = [
     (", kind: Program, scopes: ScopeSet(runs,runs.read), label", ", label"),
 ];
 
+/// More than the runs of any session of the fixture.
+const OLD_RUNS_MAX: u64 = 64;
+
 /// Returns the records as they were shown then; a later field with another value stays, and is a difference.
 async fn records(journal: &JournalStore) -> String {
     let text = RandomAppends::new(0).records(journal).await.join("\n") + "\n";
     // Where a session began is read from its first run, which is in the fixture.
     let text = Surface::ALL.iter().fold(text, |text, surface| {
         text.replace(&format!(", surface: Some({surface:?}), reset_at"), ", reset_at")
+    });
+    // So is the number of runs before its reset.
+    let text = (0..OLD_RUNS_MAX).fold(text, |text, runs| {
+        text.replace(&format!(", runs_before_reset: {runs}, branched_from"), ", branched_from")
     });
     LATER_FIELDS.iter().fold(text, |text, (now, then)| text.replace(now, then))
 }

@@ -34,6 +34,29 @@ fn reset_forgets_and_branch_goes_on_from_an_earlier_place() {
 }
 
 #[test]
+fn a_chat_that_is_opened_again_counts_the_runs_since_the_reset() {
+    let scene = Scene::new();
+    let mut pty = scene.chat();
+    pty.type_in("one\r");
+    pty.expect("<one>");
+    pty.expect("> ");
+    pty.type_in("/reset\r");
+    pty.expect("a fresh context begins");
+    pty.expect("> ");
+    assert_eq!(pty.ended_after("/quit\r"), 0);
+    let mut pty = scene.chat();
+    let greeting = pty.text();
+    assert!(greeting.contains("a fresh context after 1 earlier run"), "{greeting}");
+    assert!(!greeting.contains("you said"), "{greeting}");
+    pty.type_in("two\r");
+    pty.expect("<two>");
+    pty.expect("> ");
+    assert_eq!(pty.ended_after("/quit\r"), 0);
+    let pty = scene.chat();
+    assert!(pty.text().contains("going on after 1 run"), "{}", pty.text());
+}
+
+#[test]
 fn an_interrupt_goes_first_and_nothing_typed_is_lost() {
     let scene = Scene::new();
     let mut pty = scene.chat();

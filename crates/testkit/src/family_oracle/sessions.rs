@@ -39,13 +39,17 @@ impl Sessions {
                     last_run: None,
                     surface: None,
                     reset_at: None,
+                    runs_before_reset: 0,
                     branched_from: *branched_from,
                     archived: None,
                     recall: None,
                 });
             }
             JournalEvent::Session(SessionEvent::Reset { session }) => {
-                self.change_session(entry, *session, |record| record.reset_at = Some(entry.seq));
+                self.change_session(entry, *session, |record| {
+                    record.reset_at = Some(entry.seq);
+                    record.runs_before_reset = record.runs;
+                });
             }
             JournalEvent::Session(SessionEvent::Renamed { session, label }) => {
                 self.change_session(entry, *session, |record| record.label.clone_from(label));

@@ -201,6 +201,7 @@ pub async fn sessions_are_listed_by_last_use(factory: &impl JournalFactory) {
     assert_eq!(order, [1, 0, 4, 3, 2].map(|at| sessions[at]));
     assert_eq!((listed[0].runs, listed[0].last_run, listed[0].updated), (1, Some(run.run), run.time));
     assert_eq!((listed[1].reset_at, listed[1].updated), (Some(reset.first_seq), Timestamp(200)));
+    assert_eq!(listed[1].runs_before_reset, listed[1].runs);
     let page = journal.sessions(SessionQuery { limit: 2, ..query.clone() }).await.unwrap();
     assert_eq!(page, listed[..2]);
     let after = Some((page[1].updated, page[1].session.id));
