@@ -181,6 +181,14 @@ pub(crate) struct TerminalSession<'a> {
     pub(crate) deciders: BTreeMap<String, String>,
     /// How long the run may take before it is cancelled from here.
     pub(crate) time_limit: Option<Duration>,
+    pub(crate) at_interrupt: InterruptEffect,
+}
+
+/// Whether Ctrl-C ends the run or only the view of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum InterruptEffect {
+    Cancels,
+    Leaves,
 }
 
 impl<'a> TerminalSession<'a> {
@@ -202,6 +210,7 @@ impl<'a> TerminalSession<'a> {
             scope: OfferScope::default(),
             deciders: BTreeMap::new(),
             time_limit: None,
+            at_interrupt: InterruptEffect::Cancels,
         }
     }
 }
@@ -348,6 +357,11 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'a, R, F> {
     async fn until_pause(&mut self) -> Result<DrivePause, Failure> {
         loop {
             match self.next_event().await? {
+                DriveEvent::Interrupted if self.seat.at_interrupt == InterruptEffect::Leaves => {
+                    self.close_question()?;
+                    self.say_how_to_end();
+                    return Ok(DrivePause::Over(Exit::Cancelled));
+                }
                 DriveEvent::Interrupted => self.cancel()?,
                 DriveEvent::TimeUp if self.timed_out => {
                     self.close_question()?;
@@ -433,6 +447,14 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'a, R, F> {
             .output
             .note(NoteKind::Info, "cancelling the run; Ctrl-C again leaves without waiting for it");
         Ok(())
+    }
+
+    /// Says that the run continues after its view is left, and how it is ended.
+    fn say_how_to_end(&self) {
+        let run =
+            self.run.run().map_or_else(|| "last".to_owned(), |run| self.seat.output.id(&run.to_string()));
+        let message = format!("left; the run continues: `palyra runs cancel {run}` ends it");
+        self.seat.output.note(NoteKind::Info, &message);
     }
 
     fn stop_at_limit(&mut self) -> Result<(), Failure> {

@@ -92,7 +92,9 @@ pub use person_row::person_row;
 pub use policy_words::{difference_text, explanation_lines, how_in_force};
 pub use posture_line::posture_line;
 pub use project_rules::{accepted_digest, accepted_file_lines, project_file_lines};
-pub use queued_input::{NOTHING_TO_APPROVE, how_to_go_on, mend_of_open, otherwise_waiting, queued_input};
+pub use queued_input::{
+    NOTHING_TO_APPROVE, how_to_go_on, mend_of_open, otherwise_waiting, queued_input, queued_run,
+};
 pub use recall_words::{recall_note, recall_switch_of};
 pub use reference_rows::{reference_notes, reference_row, unknown_reference};
 pub use run_view::{EchoMode, RunView, ShownLine, TextFlow, how_to_resolve};

@@ -9,8 +9,21 @@ pub const NOTHING_TO_APPROVE: &str = "nothing waits for an approval";
 /// Says that an input is kept, what it waits for, and how that is answered; `approval` is the open question of the run.
 #[must_use]
 pub fn queued_input(active: &v1::Run, approval: Option<&str>) -> String {
+    let (when, how) = turn_words(active, approval);
+    format!("kept; it is sent to the model {when}; {how}")
+}
+
+/// Says when a run begins that is queued behind the active run of its session, and how that is answered.
+#[must_use]
+pub fn queued_run(active: &v1::Run, approval: Option<&str>) -> String {
+    let (when, how) = turn_words(active, approval);
+    format!("it is queued, and begins {when}; {how}")
+}
+
+/// Says when it is the turn of what is queued behind a run, and which command brings it nearer.
+fn turn_words(active: &v1::Run, approval: Option<&str>) -> (String, String) {
     let run = short_id(&active.run_id);
-    let (when, how) = match (active.waiting_for(), approval) {
+    match (active.waiting_for(), approval) {
         (v1::WaitReason::Approval, Some(approval)) => {
             let approval = short_id(approval);
             (
@@ -45,8 +58,7 @@ pub fn queued_input(active: &v1::Run, approval: Option<&str>) -> String {
             format!("after run {run}, which is at work"),
             format!("`palyra runs tail {run}` shows it, `palyra runs cancel {run}` stops it"),
         ),
-    };
-    format!("kept; it is sent to the model {when}; {how}")
+    }
 }
 
 /// Says which command lets a run go on that waits; `None` where no command does.
@@ -105,6 +117,14 @@ mod tests {
         );
         let question = said(v1::WaitReason::Question, None);
         assert!(question.contains(&format!("`palyra runs answer {run} TEXT`")), "{question}");
+        let run_behind = v1::Run {
+            waiting_for: v1::WaitReason::Approval.into(),
+            run_id: id.to_owned(),
+            ..Default::default()
+        };
+        let queued = queued_run(&run_behind, Some("01J8ZQ4Y6N0000000000XYZ789"));
+        assert!(queued.starts_with("it is queued, and begins when the open call of run"), "{queued}");
+        assert!(queued.contains(&format!("`palyra approve yes {approval}`")), "{queued}");
         let budget = said(v1::WaitReason::Budget, None);
         assert!(
             budget.contains(&format!("`palyra budget go-on {run}`")) && !budget.contains("tail"),

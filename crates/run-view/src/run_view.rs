@@ -273,7 +273,8 @@ impl RunView {
             Some(Event::ModelText(said)) => self.text(&said.text, &mut shown),
             Some(Event::RunStarted(started)) => self.started(started, &mut shown),
             Some(Event::InputReceived(received)) => {
-                self.may_wait = false;
+                // Words end no wait for a decision.
+                self.may_wait &= !self.asked.is_empty() || self.waits_for_budget;
                 if self.echo != EchoMode::No {
                     let said = with_files(&received.input, &received.attachments);
                     let how =

@@ -152,6 +152,7 @@ async fn driven_within(
         scope: OfferScope::default(),
         deciders: BTreeMap::new(),
         time_limit,
+        at_interrupt: InterruptEffect::Cancels,
     };
     let outcome = drive(&mut run, seat, |_| {}).await;
     Driven { outcome, out: out.text(), err: err.text(), run }

@@ -6,6 +6,7 @@ mod wait;
 pub(crate) mod erased;
 mod waiting;
 mod kept;
+mod queued;
 mod undo;
 
 use std::collections::BTreeMap;
@@ -22,7 +23,7 @@ use super::ids::{RunName, RunPlace, session_id};
 use super::open_questions::open_question;
 use super::pages::{ItemSelection, read_list};
 use crate::context::Context;
-use crate::drive::{DaemonRun, InteractionMode, OutputFormat, TerminalSession, drive};
+use crate::drive::{DaemonRun, InteractionMode, InterruptEffect, OutputFormat, TerminalSession, drive};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use palyra_run_view::{
@@ -336,6 +337,7 @@ async fn show(
     if run.phase() == v1::RunPhase::Waiting {
         waiting::show_question(context, client, &run).await?;
     }
+    queued::note_turn(&context.output, client, &run).await?;
     effects::show_unknown(context, client, &run).await?;
     Ok(Exit::Done)
 }
@@ -371,12 +373,16 @@ async fn tail(
     format: OutputFormat,
 ) -> Result<Exit, Failure> {
     let run = run.resolve(client).await?;
+    if format == OutputFormat::Text {
+        queued::note_turn(&context.output, client, &client.get_run(run).await?).await?;
+    }
     let mut followed = DaemonRun::attach(client, run, after);
     let mut reader = PromptReader::of_process(&context.output, &context.interrupts);
     let person = InteractionMode::at(reader.as_mut());
     let seat = TerminalSession {
         scope: scope_of(client, &run.to_string()).await,
         deciders: deciders_of(client, run).await,
+        at_interrupt: InterruptEffect::Leaves,
         ..TerminalSession::new(&context.output, &context.interrupts, person, format, EchoMode::Tape)
     };
     drive(&mut followed, seat, |_| {}).await
@@ -446,7 +452,15 @@ async fn answer(
             let session = client.get_run(run).await?.session_id;
             return Err(Failure::from(error).naming(&context.output.id(&session)));
         }
-        Err(error) => return Err(with_new(error, steers, &context.output.id(&run.to_string()))),
+        Err(error) => {
+            let open = queued::waits_otherwise(client, run)
+                .await
+                .filter(|_| error.code() == ErrorCode::RunNotWaiting);
+            return Err(match open {
+                Some(mend) => Failure::WithMend { code: error.code(), message: error.to_string(), mend },
+                None => with_new(error, steers, &context.output.id(&run.to_string())),
+            });
+        }
     };
     if format == OutputFormat::Json {
         context.output.json(&to_json_with_defaults(&accepted))?;

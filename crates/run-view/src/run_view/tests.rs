@@ -653,6 +653,23 @@ fn a_call_that_is_asked_about_is_shown_by_its_question_alone() {
 }
 
 #[test]
+fn a_run_that_asks_still_waits_after_it_was_steered() {
+    let asked = || {
+        Event::ApprovalRequested(v1::ApprovalRequested { approval_id: "A".to_owned(), ..Default::default() })
+    };
+    let steered = || {
+        Event::InputReceived(v1::InputReceived {
+            input: "use c.txt".to_owned(),
+            delivery: v1::InputDelivery::Steer.into(),
+            ..Default::default()
+        })
+    };
+    assert!(told(EchoMode::No, vec![asked(), steered()]).1.may_wait());
+    // The control: where nothing is asked, it is at work with the words.
+    assert!(!told(EchoMode::No, vec![steered()]).1.may_wait());
+}
+
+#[test]
 fn an_entry_of_a_newer_version_may_mean_waiting() {
     assert!(told(EchoMode::No, vec![Event::Unknown(v1::UnknownEvent { kind: 999 })]).1.may_wait());
 }

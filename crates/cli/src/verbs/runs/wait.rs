@@ -5,7 +5,7 @@ use palyra_types::RunId;
 use palyra_wire::json::to_json_with_defaults;
 use palyra_wire::v1;
 
-use super::{standing, waiting};
+use super::{queued, standing, waiting};
 use crate::context::Context;
 use crate::drive::OutputFormat;
 use crate::exit::Exit;
@@ -20,6 +20,9 @@ pub(super) async fn wait(
     run: RunId,
     format: OutputFormat,
 ) -> Result<Exit, Failure> {
+    if format == OutputFormat::Text {
+        queued::note_turn(&context.output, client, &client.get_run(run).await?).await?;
+    }
     let (known, exit) = until_it_rests(context, client, run).await?;
     if format == OutputFormat::Json {
         context.output.json(&to_json_with_defaults(&known))?;
