@@ -24,6 +24,8 @@ const ABOUT_CHARS_MAX: usize = 80;
 const PART_LETTERS_MIN: usize = 3;
 /// Letters of an id that tables show.
 const SHORT_ID_LETTERS: usize = 6;
+/// A longer text is searched for in no title.
+const TITLE_CHARS_MAX: usize = 200;
 /// The newest sessions, whose ids are compared with a name.
 const SESSIONS_COMPARED_MAX: u32 = 200;
 
@@ -269,7 +271,7 @@ pub(crate) enum MissingSession {
     Refuse,
 }
 
-/// Finds what names a session: its id, a key of one's own, a part of an id, or `last`. A key is heard first.
+/// Finds what names a session: a key of one's own, its id or a part of it, `last`, or its title. A key comes first, a title last.
 pub(crate) async fn find_session(
     client: &Client,
     text: &str,
@@ -285,15 +287,14 @@ pub(crate) async fn find_session(
     }
     let require_existing = missing == MissingSession::Refuse;
     let by_key = v1::SessionSelector { session_key: text.to_owned(), require_existing, ..Default::default() };
-    if !names_part(text, missing) {
+    if has_session(client, &by_key).await? {
         return Ok(by_key);
     }
-    let existing = v1::SessionSelector { require_existing: true, ..by_key.clone() };
-    let request = v1::ResolveSessionRequest { session: Some(existing), ..Default::default() };
-    match client.call(request).await {
-        Ok(_) => return Ok(by_key),
-        Err(error) if error.code() == ErrorCode::SessionNotFound => {}
-        Err(error) => return Err(error.into()),
+    if let Some(session) = session_of_title(client, text).await? {
+        return Ok(v1::SessionSelector { session_id: session, require_existing: true, ..Default::default() });
+    }
+    if !names_part(text, missing) {
+        return Ok(by_key);
     }
     match resolve_name(client, text).await {
         Ok(id) => Ok(by_id(id)),
@@ -322,23 +323,55 @@ pub(super) async fn find_or_make_session(
     name: &str,
 ) -> Result<v1::SessionSelector, Failure> {
     let found = find_session(client, name, MissingSession::Create).await?;
-    if found.require_existing {
+    if found.require_existing || has_session(client, &found).await? {
         return Ok(found);
     }
-    let existing = v1::SessionSelector { require_existing: true, ..found.clone() };
+    let shown = clean_line(name, ABOUT_CHARS_MAX);
+    let like = like_an_id(client, name).await?;
+    let like = like.map(|id| format!("; did you mean {}?", short_id(&id))).unwrap_or_default();
+    let note = format!("no session {shown} yet; a new one of that name begins{like}");
+    context.output.note(NoteKind::Info, &note);
+    Ok(found)
+}
+
+/// Returns whether a selector names a session that is there.
+async fn has_session(client: &Client, selector: &v1::SessionSelector) -> Result<bool, Failure> {
+    let existing = v1::SessionSelector { require_existing: true, ..selector.clone() };
     let request = v1::ResolveSessionRequest { session: Some(existing), ..Default::default() };
     match client.call(request).await {
-        Ok(_) => {}
-        Err(error) if error.code() == ErrorCode::SessionNotFound => {
-            let shown = clean_line(name, ABOUT_CHARS_MAX);
-            let like = like_an_id(client, name).await?;
-            let like = like.map(|id| format!("; did you mean {}?", short_id(&id))).unwrap_or_default();
-            let note = format!("no session {shown} yet; a new one of that name begins{like}");
-            context.output.note(NoteKind::Info, &note);
-        }
-        Err(error) => return Err(error.into()),
+        Ok(_) => Ok(true),
+        Err(error) if error.code() == ErrorCode::SessionNotFound => Ok(false),
+        Err(error) => Err(error.into()),
     }
-    Ok(found)
+}
+
+/// Returns the id of the session that has this title; several are refused.
+async fn session_of_title(client: &Client, title: &str) -> Result<Option<String>, Failure> {
+    if title.chars().count() > TITLE_CHARS_MAX {
+        return Ok(None);
+    }
+    let request = v1::ListSessionsRequest {
+        search: title.to_owned(),
+        only: v1::SessionFilter::All.into(),
+        page_size: SESSIONS_COMPARED_MAX,
+        ..Default::default()
+    };
+    let mut found = client.call(request).await?.sessions;
+    found.retain(|session| session.label == title);
+    match &found[..] {
+        [] => Ok(None),
+        [one] => Ok(Some(one.session_id.clone())),
+        several => {
+            let row = |session: &v1::Session| {
+                format!("\n  {}  used {} ago", short_id(&session.session_id), age(session.updated))
+            };
+            let rows: String = several.iter().map(row).collect();
+            let shown = clean_line(title, ABOUT_CHARS_MAX);
+            Err(Failure::Usage(format!(
+                "`{shown}` is the title of several sessions; name one by its id, newest first:{rows}"
+            )))
+        }
+    }
 }
 
 /// Returns the id of the newest session that begins or ends like this, in letters of any size.

@@ -69,6 +69,26 @@ fn runs_are_listed_since_a_time() {
 }
 
 #[test]
+fn a_session_is_named_by_its_title_unless_several_have_it() {
+    let home = Home::new();
+    home.palyra(&["run", "--session", "moon", "hello"]).expect(0);
+    home.palyra(&["sessions", "rename", "moon", "the slips"]).expect(0);
+    let sessions = || home.palyra(&["sessions", "list", "--json"]).expect(0).json();
+    let known = home.palyra(&["run", "--session", "the slips", "hello"]).expect(0).err;
+    assert!(!known.contains("no session") && sessions().len() == 1, "{known}");
+    let shown = home.palyra(&["sessions", "show", "the slips"]).expect(0).out;
+    assert!(shown.contains("moon"), "{shown}");
+    // A key comes first, and a title that two have names neither.
+    home.palyra(&["run", "--session", "sun", "hello"]).expect(0);
+    home.palyra(&["sessions", "rename", "sun", "moon"]).expect(0);
+    home.palyra(&["sessions", "rename", "moon", "one title"]).expect(0);
+    home.palyra(&["sessions", "rename", "sun", "one title"]).expect(0);
+    let unclear = home.palyra(&["run", "--session", "one title", "hello"]).expect(2).err;
+    assert!(unclear.contains("is the title of several sessions"), "{unclear}");
+    assert_eq!(sessions().len(), 2);
+}
+
+#[test]
 fn a_session_that_does_not_exist_is_named_before_it_begins() {
     let home = Home::new();
     let first = home.palyra(&["run", "--session", "moon", "hello"]).expect(0).err;
