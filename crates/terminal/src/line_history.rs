@@ -15,6 +15,11 @@ use super::line_editor::{HISTORY_LINES_MAX, joined};
 /// The file beside the daemon's state that keeps the lines typed in chats.
 pub const HISTORY_FILE_NAME: &str = "chat_history";
 
+/// How a placeholder begins that a text has in the place of a secret.
+const SECRET_BEGINS: &str = "<secret:";
+/// A text with fewer other characters is hardly more than a placeholder.
+const KNOWN_CHARS_MIN: usize = 6;
+
 /// Takes the lines that said one of these texts out of a history; returns how many those were.
 ///
 /// # Errors
@@ -44,15 +49,48 @@ fn opened() -> std::io::Result<FileHistory> {
     Ok(FileHistory::with_config(&config.build()))
 }
 
-/// Returns whether a line is one of these texts, or a command of the chat that ends with it.
+/// Returns whether a line is one of these texts, or a command of the chat that ends with it. A text as it was recorded may have
+/// placeholders where the line has secrets.
 fn is_echo_of(line: &str, texts: &[String]) -> bool {
     let said = joined(line);
     let said = said.trim();
-    texts
-        .iter()
-        .map(|text| text.trim())
-        .filter(|text| !text.is_empty())
-        .any(|text| said == text || (said.starts_with('/') && said.ends_with(text)))
+    let mut texts = texts.iter().map(|text| text.trim()).filter(|text| !text.is_empty());
+    texts.any(|text| {
+        said == text || (said.starts_with('/') && said.ends_with(text)) || says_masked(said, text)
+    })
+}
+
+/// Returns whether a line is a text with placeholders, which stand for any words. A text that is hardly more than
+/// placeholders fits no line.
+fn says_masked(said: &str, text: &str) -> bool {
+    let parts = parts_around_secrets(text);
+    let known: usize = parts.iter().map(|part| part.trim().chars().count()).sum();
+    let [first, between @ .., last] = &parts[..] else { return false };
+    if known < KNOWN_CHARS_MIN {
+        return false;
+    }
+    let begin = if said.starts_with('/') { said.find(first) } else { said.starts_with(first).then_some(0) };
+    let Some(rest) = begin.and_then(|at| said.get(at + first.len()..)) else { return false };
+    let Some(mut rest) = rest.strip_suffix(last) else { return false };
+    for part in between {
+        let Some((_, behind)) = rest.split_once(part) else { return false };
+        rest = behind;
+    }
+    true
+}
+
+/// Returns the words before, between and behind the placeholders of a text; the whole text where it has none.
+fn parts_around_secrets(text: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once(SECRET_BEGINS)
+        && let Some((_, after)) = behind.split_once('>')
+    {
+        parts.push(before);
+        rest = after;
+    }
+    parts.push(rest);
+    parts
 }
 
 /// Puts a history in the place of the old one, and writes zeros over the old bytes, so that they do not stay on the disk
@@ -88,6 +126,25 @@ mod tests {
         assert!(std::fs::read_to_string(&file).unwrap().ends_with("hello\n"));
         assert!(std::fs::read(&old).unwrap().iter().all(|byte| *byte == 0), "the old bytes are on the disk");
         assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+
+    #[test]
+    fn a_line_goes_whose_text_was_recorded_without_its_secrets() {
+        let texts = ["read it with X-Api-Key: <secret:api-key> and <secret:token> twice".to_owned()];
+        for line in [
+            "read it with X-Api-Key: sk-test-abcdefghij and tok-1 twice",
+            "/steer read it with X-Api-Key: sk-test-abcdefghij and tok-1 twice",
+        ] {
+            assert!(is_echo_of(line, &texts), "{line}");
+        }
+        for line in [
+            "read it with X-Api-Key: sk-test-abcdefghij and tok-1",
+            "please read it with X-Api-Key: a and b twice",
+            "read it with X-Api-Key: sk-test-abcdefghij twice",
+        ] {
+            assert!(!is_echo_of(line, &texts), "{line}");
+        }
+        assert!(!is_echo_of("anything at all", &["<secret:api-key>".to_owned()]));
     }
 
     #[test]

@@ -18,7 +18,7 @@ const PAGES_MAX: usize = 20;
 /// What was typed for a run, read before it is erased.
 pub(super) struct TypedInputs {
     texts: Vec<String>,
-    /// Whether a chat may have taken them: those name their sessions.
+    /// Whether a chat may have taken them: its session has a name, is a branch, or has several runs.
     may_be_of_chat: bool,
 }
 
@@ -34,7 +34,8 @@ impl TypedInputs {
         };
         let request = v1::ResolveSessionRequest { session: Some(session), ..Default::default() };
         let session = client.call(request).await?.session.unwrap_or_default();
-        inputs.may_be_of_chat = !session.session_key.is_empty();
+        inputs.may_be_of_chat =
+            !session.session_key.is_empty() || session.branched_from.is_some() || session.runs > 1;
         let mut after = 0;
         for _ in 0..PAGES_MAX {
             let page = client.read_tape(id, after, PAGE_ENTRIES).await?;
