@@ -2,16 +2,17 @@
 
 use palyra_terminal::WordSuggestions;
 use palyra_types::reserved_names::RESERVED_TOOL_NAMES;
-use palyra_types::spelling::nearest_name;
+use palyra_types::spelling::one_slip_away;
 use palyra_wire::v1::InputDelivery;
 
 /// The commands: word, what follows it, what it does.
-const COMMANDS: [(&str, &str, &str); 17] = [
+const COMMANDS: [(&str, &str, &str); 18] = [
     ("/help", "", "this list"),
     ("/status", "", "which session and model this is"),
     ("/model", "[NAME]", "which models there are; with a name, who answers now"),
     ("/approve", "", "ask again what was left for later with l"),
     ("/attach", "FILE...", "send files along with what is said next"),
+    ("/detach", "", "send those files along no more"),
     ("/preview", "TEXT", "what @file:PATH and others in it cost; sends nothing"),
     ("/steer", "TEXT", "tell the active run something for its next step"),
     ("/interrupt", "TEXT", "cancel the active run and say this; so does !TEXT"),
@@ -44,16 +45,44 @@ const SHELL_FORMS: [(&str, &str); 13] = [
 ];
 
 /// Commands that a chat does not have, and the command line of `palyra` that is for it.
-const IN_SHELL: [(&str, &str); 9] = [
+const IN_SHELL: [(&str, &str); 15] = [
     ("/memory", "palyra memory"),
     ("/budget", "palyra budget"),
     ("/usage", "palyra usage"),
-    ("/erase", "palyra journal erase"),
+    ("/erase", "palyra journal erase last"),
+    ("/rename", "palyra sessions rename last TITLE"),
+    ("/title", "palyra sessions rename last TITLE"),
+    ("/archive", "palyra sessions archive last"),
+    ("/export", "palyra journal export last"),
+    ("/tail", "palyra runs tail last"),
+    ("/schedule", "palyra admin schedules"),
     ("/runs", "palyra runs list"),
     ("/tools", "palyra tools list"),
     ("/policy", "palyra policy show"),
     ("/doctor", "palyra doctor"),
     ("/config", "palyra config show"),
+];
+
+/// Words of other programs for commands that a chat has under another name.
+const OTHER_WORDS: [(&str, &str); 18] = [
+    ("/revert", "/undo"),
+    ("/rollback", "/undo"),
+    ("/restore", "/undo"),
+    ("/clear", "/reset"),
+    ("/stop", "/cancel"),
+    ("/abort", "/cancel"),
+    ("/resume", "/sessions"),
+    ("/continue", "/sessions"),
+    ("/list", "/sessions"),
+    ("/history", "/sessions"),
+    ("/switch", "/sessions"),
+    ("/fork", "/branch"),
+    ("/file", "/attach"),
+    ("/image", "/attach"),
+    ("/add", "/attach"),
+    ("/models", "/model"),
+    ("/summarize", "/compact"),
+    ("/commands", "/help"),
 ];
 
 /// What a typed line means.
@@ -87,6 +116,8 @@ pub enum ChatLine<'a> {
     Model(&'a str),
     /// With the files, separated by blanks.
     Attach(&'a str),
+    /// No file goes along that was to.
+    Detach,
     /// With the session or what to search for, or nothing for a list.
     Sessions(&'a str),
     /// Something to say, and how it meets a run that is active.
@@ -108,6 +139,7 @@ impl ChatLine<'_> {
             | Self::Quit
             | Self::Cancel
             | Self::Attach(_)
+            | Self::Detach
             | Self::OfShell(_)
             | Self::Unknown(_)
             | Self::Incomplete(_) => false,
@@ -160,6 +192,7 @@ pub fn read_chat_line(line: &str) -> ChatLine<'_> {
         ("/sessions", name) => ChatLine::Sessions(name),
         ("/attach" | "/steer" | "/interrupt" | "/recall" | "/preview", "") => ChatLine::Incomplete(word),
         ("/attach", files) => ChatLine::Attach(files),
+        ("/detach", _) => ChatLine::Detach,
         ("/preview", text) => ChatLine::Preview(text),
         ("/recall", switch) => ChatLine::Recall(switch),
         ("/steer", text) => ChatLine::Say(InputDelivery::Steer, text),
@@ -181,9 +214,12 @@ pub fn shell_command_of(typed: &str) -> Option<&'static str> {
     IN_SHELL.iter().find(|(command, _)| *command == typed).map(|(_, line)| *line)
 }
 
-/// Returns the command that is most like one that does not exist.
+/// Returns the command that is meant by one that does not exist: another word for it, or one letter away from it. A guess
+/// that is farther away would do more harm than none: some commands cannot be taken back.
 pub fn nearest_chat_command(typed: &str) -> Option<&'static str> {
-    nearest_name(typed, COMMANDS.iter().map(|(word, ..)| *word).filter(|word| !word.is_empty()))
+    let other = OTHER_WORDS.iter().find(|(word, _)| *word == typed).map(|(_, command)| *command);
+    let names = COMMANDS.iter().map(|(word, ..)| *word).filter(|word| !word.is_empty());
+    other.or_else(|| one_slip_away(typed, names))
 }
 
 /// Returns what has to follow a command.
@@ -238,6 +274,7 @@ mod tests {
             ("/model  a/b ", ChatLine::Model("a/b")),
             ("/attach a.png b.md", ChatLine::Attach("a.png b.md")),
             ("/attach", ChatLine::Incomplete("/attach")),
+            ("/detach", ChatLine::Detach),
             ("/steer be\nbrief", ChatLine::Say(Steer, "be\nbrief")),
             ("/interrupt stop", ChatLine::Say(Interrupt, "stop")),
             ("! stop", ChatLine::Say(Interrupt, "stop")),
@@ -299,6 +336,15 @@ mod tests {
     fn a_command_that_does_not_exist_has_its_nearest_one() {
         assert_eq!(nearest_chat_command("/session"), Some("/sessions"));
         assert_eq!(nearest_chat_command("/xyzzy"), None);
+        // A guess by spelling alone would begin a fresh context, or attach instead of the opposite.
+        assert_eq!(nearest_chat_command("/test"), None);
+        assert_eq!(nearest_chat_command("/rset"), Some("/reset"));
+        assert_eq!(nearest_chat_command("/sess"), Some("/sessions"));
+        for (other, command) in [("/revert", "/undo"), ("/stop", "/cancel"), ("/resume", "/sessions")] {
+            assert_eq!(nearest_chat_command(other), Some(command));
+        }
+        let is_command = |wanted: &str| COMMANDS.iter().any(|(word, ..)| *word == wanted);
+        assert!(OTHER_WORDS.iter().all(|(other, command)| is_command(command) && !is_command(other)));
         assert_eq!(shell_command_of("/erase"), Some("palyra journal erase"));
         assert_eq!(shell_command_of("/xyzzy"), None);
         for (command, _) in IN_SHELL {

@@ -49,6 +49,15 @@ fn slips_max(typed: &str, name: &str) -> usize {
     (typed.chars().count().max(name.chars().count()) / LETTERS_PER_SLIP).max(1)
 }
 
+/// As [`nearest_name`], for names whose use cannot be taken back: one slip of the fingers at most, or the beginning of one name.
+pub fn one_slip_away<N: AsRef<str>>(typed: &str, names: impl IntoIterator<Item = N>) -> Option<N> {
+    let typed = typed.to_lowercase();
+    nearest_name(&typed, names).filter(|name| {
+        let name = name.as_ref().to_lowercase();
+        name.starts_with(&typed) || strsim::osa_distance(&typed, &name) <= 1
+    })
+}
+
 /// Returns whether a word has exactly the letters of another one, two neighbours of them swapped.
 #[must_use]
 pub fn is_swapped(typed: &str, name: &str) -> bool {

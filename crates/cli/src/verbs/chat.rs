@@ -209,7 +209,10 @@ impl Chat<'_> {
             );
             self.note(NoteKind::Doubt, &mend);
         }
-        if at_rest && in_context > 0 && let Some([said, answer]) = self.chat_session.last_exchange(session).await? {
+        if at_rest
+            && in_context > 0
+            && let Some([said, answer]) = self.chat_session.last_exchange(session).await?
+        {
             // Nothing is left of what was erased.
             for (what, text) in [("you said", said), ("the answer", answer)] {
                 if !text.is_empty() {
@@ -372,6 +375,7 @@ impl Chat<'_> {
             ChatLine::Recall(switch) => return self.recall(switch).await,
             ChatLine::Preview(text) => return self.preview(text).await,
             ChatLine::Attach(files) => return self.attach(files),
+            ChatLine::Detach => self.detach(),
             ChatLine::OfShell(verb) => {
                 let here = chat_command_of(verb)
                     .map(|(command, what)| format!("; in this chat, {command} does this: {what}"));
@@ -523,6 +527,7 @@ impl Chat<'_> {
                 Ok(session) => {
                     self.chat_session.go_to(&session);
                     self.greet(&session, true).await?;
+                    self.note_files();
                     self.note_search_match(&session).await
                 }
                 Err(failure) => {
@@ -591,9 +596,7 @@ impl Chat<'_> {
             count(session.runs, "run")
         );
         self.note(NoteKind::Info, &message);
-        for file in &self.files {
-            self.note(NoteKind::Info, &format!("goes along with the next input: {}", described(file)));
-        }
+        self.note_files();
         Ok(())
     }
 
@@ -614,6 +617,23 @@ impl Chat<'_> {
         }
         self.files.extend(read);
         Ok(())
+    }
+
+    /// Sends no file along that waits for the next input.
+    fn detach(&mut self) {
+        let message = match self.files.len() {
+            0 => "no file waits to go along".to_owned(),
+            files => format!("{} not sent along", count(files as u64, "file")),
+        };
+        self.files.clear();
+        self.note(NoteKind::Info, &message);
+    }
+
+    /// Says which files go along with the next input, also where that is said in another conversation than before.
+    fn note_files(&self) {
+        for file in &self.files {
+            self.note(NoteKind::Info, &format!("goes along with the next input: {}", described(file)));
+        }
     }
 
     /// Says something while this chat has no active run; runs of the session from another terminal are followed first.

@@ -1,5 +1,7 @@
 //! What a chat does with its session: branching, resetting, interrupting, steering, sending files along.
 
+use std::fs;
+
 use crate::pty::Pty;
 use crate::scene::Scene;
 
@@ -96,6 +98,12 @@ fn files_go_along_with_the_next_input() {
     pty.expect("> ");
     pty.type_in("/attach what colour\r");
     pty.expect("nothing was attached: no file is at \"what\", \"colour\"");
+    pty.expect("> ");
+    pty.type_in("/detach\r");
+    pty.expect("1 file not sent along");
+    pty.expect("> ");
+    pty.type_in("/detach\r");
+    pty.expect("no file waits to go along");
     pty.expect("> ");
     pty.type_in("/quit\r");
     assert_eq!(pty.ended(), 0);
@@ -315,4 +323,43 @@ fn an_erasure_that_is_not_agreed_to_says_that_nothing_was_erased() {
         assert_eq!(pty.ended_after(typed), exit, "{typed:?}");
         assert_eq!(pty.text().contains("nothing was erased"), exit == 130, "{typed:?}: {}", pty.text());
     }
+}
+
+#[test]
+fn files_follow_into_another_conversation_by_name() {
+    let scene = Scene::new();
+    scene.home.palyra(&["run", "--session", "moon", "hello"]).expect(0);
+    scene.home.write("notes.md", "# The lantern is green\n");
+    let mut pty = scene.chat();
+    pty.type_in("/attach notes.md\r");
+    pty.expect("goes along with the next input: notes.md");
+    pty.expect("> ");
+    pty.type_in("/sessions moon\r");
+    pty.expect("going on after 1 run");
+    pty.expect("goes along with the next input: notes.md");
+    pty.expect("> ");
+    assert_eq!(pty.ended_after("/quit\r"), 0, "{}", pty.text());
+}
+
+/// The journal has a placeholder in the place of the secret, so the line itself is not what was recorded.
+#[test]
+fn an_erasure_takes_the_line_of_a_branch_out_of_the_history() {
+    const CANARY: &str = "sk-test-abcdefghijklmnop7777";
+    let scene = Scene::new();
+    let mut pty = scene.chat();
+    pty.type_in("one\r");
+    pty.expect("<one>");
+    pty.expect("> ");
+    pty.type_in("/branch here\r");
+    pty.expect("going on in a branch");
+    pty.expect("> ");
+    pty.type_in(&format!("read it with X-Api-Key: {CANARY}\r"));
+    pty.expect("<secret:");
+    pty.expect("> ");
+    assert_eq!(pty.ended_after("/quit\r"), 0, "{}", pty.text());
+    let history = || fs::read_to_string(scene.home.state_dir().join("chat_history")).unwrap();
+    assert!(history().contains(CANARY), "the control");
+    let erased = scene.home.palyra(&["journal", "erase", "last", "--yes"]).expect(0).err;
+    assert!(!history().contains(CANARY) && history().contains("one"), "{erased}");
+    assert!(erased.contains("1 line of it taken out of "), "{erased}");
 }
