@@ -362,3 +362,50 @@ fn the_keys_are_the_same_in_run_chat_and_approve() {
     assert_eq!(chat.ended(), 0, "{}", chat.text());
     assert!(!home.work().join("a.txt").exists());
 }
+
+#[test]
+fn a_run_that_waits_for_an_approval_takes_no_answer_and_says_what_answers_it() {
+    let home = home();
+    home.palyra(&["run", "--session", "s", "--approve", "later", "create a.txt with x"]).expect(3);
+    let refused = home.palyra(&["runs", "answer", "last", "yes"]).expect(5).err;
+    assert!(refused.contains("the run waits for something else: `palyra approve` answers it"), "{refused}");
+    assert!(!refused.contains("--new"), "{refused}");
+    // A run behind it says whose turn it is, wherever it is looked at.
+    home.palyra(&["runs", "answer", "last", "--new", "hello"]).expect(0);
+    let turn = "it is queued, and begins when the open call of run ";
+    for verb in ["show", "tail", "wait"] {
+        let mut pty = Pty::spawn(&home.command(&["runs", verb, "last"]), 200);
+        pty.expect(turn);
+        pty.expect("`palyra approve yes ");
+    }
+    let steered = home.palyra(&["runs", "answer", "last", "more"]).expect(5).err;
+    assert!(steered.contains(turn), "{steered}");
+}
+
+#[test]
+fn a_run_that_is_steered_while_it_asks_is_asked_about_again() {
+    let home = home();
+    home.palyra(&["run", "--approve", "later", "create a.txt with x"]).expect(3);
+    home.palyra(&["runs", "steer", "last", "and be brief"]).expect(0);
+    let mut pty = Pty::spawn(&home.command(&["runs", "tail", "last"]), 100);
+    pty.expect("steered: and be brief");
+    pty.expect("[l]ater ");
+    // Who leaves the view leaves the run as it is.
+    pty.type_in("\u{3}");
+    pty.expect("left; the run continues: `palyra runs cancel ");
+    assert_eq!(pty.ended(), 130, "{}", pty.text());
+    let run = home.palyra(&["runs", "show", "last", "--json"]).expect(0).json();
+    assert_eq!(run[0]["phase"], "waiting");
+}
+
+#[test]
+fn a_question_that_was_answered_elsewhere_says_so_when_it_is_answered_again() {
+    let home = home();
+    home.palyra(&["run", "--approve", "later", "create a.txt with x"]).expect(3);
+    let mut inbox = Pty::spawn(&home.command(&["approve"]), 200);
+    inbox.expect("[l]ater ");
+    home.palyra(&["approve", "yes", "last", "--wait"]).expect(0);
+    inbox.type_in("y\r");
+    inbox.expect("it was already approved by you");
+    assert_eq!(inbox.ended(), 0, "{}", inbox.text());
+}

@@ -9,7 +9,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::verbs::open_questions::nothing_to_approve;
 use palyra_run_view::{AnswerForm, OfferScope, TypedAnswer};
-use palyra_run_view::{PreviewDetail, outcome, question, time_left};
+use palyra_run_view::{PreviewDetail, outcome, question, repeated, time_left};
 use palyra_screen_text::{clean_line, count, short_id};
 use palyra_terminal::{NoteKind, OutputError, PromptReader, ReadingMode};
 
@@ -127,9 +127,18 @@ async fn answer_one(
                     run_id: approval.run_id.clone(),
                     ..Default::default()
                 };
+                // It may have been answered elsewhere while this question was open.
+                let before = match approval.approval_id.parse() {
+                    Ok(id) => client.get_approval(id).await?,
+                    Err(_) => approval.clone(),
+                };
                 let answer = client.call(request).await?;
-                let (mark, message) =
-                    outcome(&answer, &folder(client, &approval.run_id).await, |id| context.output.id(id));
+                let (mark, message) = match repeated(&before, &answer) {
+                    Some(message) => (NoteKind::Info, message),
+                    None => {
+                        outcome(&answer, &folder(client, &approval.run_id).await, |id| context.output.id(id))
+                    }
+                };
                 context.output.note(mark, &message);
                 return Ok(InboxAnswer::Yes);
             }
