@@ -29,7 +29,7 @@ impl PlainHostNote {
             ""
         };
         let doubt = format!(
-            "calls of tools send a secret over https:// only, so one of http://{host} that names it is refused{of_models}"
+            "calls of tools send a secret over https:// only, so one of http://{host} that names it is refused, and a server that speaks http:// alone gets none{of_models}"
         );
         let is_without_port = host.ends_with(']') || !host.contains(':');
         let hint = is_without_port.then(|| {

@@ -80,8 +80,8 @@ impl ParsedCall {
         let credential = credential.map_err(|error| WebFailure::Arguments(error.to_string()))?;
         if credential.is_some() && server.privacy == UrlPrivacy::Plain {
             return Err(WebFailure::Arguments(
-                "a credential is sent over https:// only, and this address is http://; leave `credential` out, or use the \
-                 https:// address; nothing was sent"
+                "a credential is sent over https:// only, and this address is http://: a server that speaks http:// alone gets none. \
+                 Leave `credential` out, or use its https:// address if it has one; nothing was sent"
                     .to_owned(),
             ));
         }

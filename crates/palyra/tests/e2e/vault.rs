@@ -62,7 +62,7 @@ fn a_host_that_is_likely_plain_is_told_of_at_once_and_the_list_says_who_uses_a_s
     {
         let kept = put(&home, &["put", "local", "--host", host], VALUE).expect(0);
         let told = format!(
-            "calls of tools send a secret over https:// only, so one of http://{host} that names it is refused; as the \
+            "calls of tools send a secret over https:// only, so one of http://{host} that names it is refused, and a server that speaks http:// alone gets none; as the \
              key of a model server, which is on this machine, it is sent over http:// too"
         );
         assert_eq!(
