@@ -230,7 +230,9 @@ async fn run(
         live_checks: live_checks.clone(),
         reload,
         model_changes: ModelChanges::new(Arc::new(FileModelConfig::new(source.clone(), keys.clone()))),
-        replacement: Arc::new(ReplacementConditions::new(started_by(&args), &dir, jobs.clone())),
+        replacement: Arc::new(
+            ReplacementConditions::new(started_by(&args), &dir, jobs.clone()).asking(&keys.answers),
+        ),
         stop_requested: stop.requested.clone(),
     };
     let place = lock.place().map_err(|error| StartRefusal::new(ErrorCode::StateDirUnusable, &error))?;

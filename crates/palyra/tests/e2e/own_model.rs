@@ -250,3 +250,26 @@ fn a_daemon_that_lacked_only_the_key_is_replaced_at_once() {
     let asked = home.palyra(&["run", "hello"]).expect(0);
     assert_eq!(asked.out, "keyed\n", "{}", asked.err);
 }
+
+#[test]
+fn a_daemon_whose_model_never_answered_is_replaced_at_once_after_a_correction() {
+    let runtime = runtime();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let wrong = format!("http://{}/v1", taken.local_addr().unwrap());
+    drop(taken);
+    let (mine, other) = (server_saying(&runtime, "mine"), server_saying(&runtime, "other"));
+    let home = Home::new();
+    home.palyra(&["run", "hello"]).expect(0);
+    // It replaces the demo daemon, at an address where no server is.
+    let mut mistaken = home.command(&["run", "hello"]);
+    mistaken.env("OPENAI_BASE_URL", &wrong).env("PALYRA_MODEL", "test-model");
+    let failed = ended(mistaken.spawn().unwrap()).expect(1);
+    assert!(failed.err.contains("PLY-3010") && failed.err.contains("`palyra model test"), "{}", failed.err);
+    // The printed command, with the corrected address, within the minute.
+    ask(&home, Some(&mine), &["model", "test", "openai/test-model"]).expect(0);
+    assert_eq!(ask(&home, Some(&mine), &["run", "hello"]).expect(0).out, "mine\n");
+    assert_eq!(replacements(&home), 2);
+    // The control: its model has answered, so it works for an environment.
+    let refused = ask(&home, Some(&other), &["run", "hello"]).expect(2);
+    assert!(refused.err.contains("less than a minute ago"), "{}", refused.err);
+}
