@@ -424,7 +424,7 @@ mod tests {
         assert!(refused[1].ends_with("then /quit and `palyra chat` there"), "{refused:?}");
         let unset = "no key for `mine`: `MINE_KEY` is not set in the daemon's environment";
         let unset = Failure::local(ErrorCode::ModelAuth, unset).naming_run(&id, "mine/shop").lines();
-        assert!(unset[1].contains("`palyra model use mine/shop`"), "{unset:?}");
+        assert!(unset[1].contains("`palyra admin stop`, then the same command"), "{unset:?}");
         let unknown = Failure::local(ErrorCode::ModelNetwork, "no").naming_run("", "").lines();
         assert!(unknown[1].contains("test PROVIDER/MODEL"), "{unknown:?}");
         let kept = Failure::local(ErrorCode::KeptFileRefused, "no");

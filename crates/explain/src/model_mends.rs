@@ -87,7 +87,7 @@ pub fn mend_of_test(code: ErrorCode, message: &str, model: &str) -> Option<Strin
 /// Returns what to do about the cause that a message names.
 fn mend_of_cause(message: &str, model: &str) -> Option<String> {
     if let Some(missing) = missing_key(message) {
-        return Some(missing.mend(model));
+        return Some(missing.mend());
     }
     if message.contains(VAULT_COMMAND) {
         return Some("then the same command again".to_owned());
@@ -162,18 +162,22 @@ pub struct MissingKey<'a> {
 }
 
 impl MissingKey<'_> {
-    /// Returns what to do about it; `model` is the model that was asked for, as SERVER/MODEL, where that is known.
+    /// Returns what to do after a command that asks a model. The default model stays what it is.
     ///
     /// A daemon keeps the environment that it was started in, so a variable that is exported later needs another daemon.
     #[must_use]
-    pub fn mend(&self, model: &str) -> String {
-        let Self { server, variable } = self;
-        let is_of_server = model.split_once('/').is_some_and(|(of, _)| of == *server);
-        let model = if is_of_server { shell_word(model) } else { format!("{server}/MODEL") };
-        format!(
-            "in a shell where {variable} is exported: `palyra model use {model}`, which replaces an idle daemon by one that \
-             has it, or `palyra admin stop`; then the same command again there"
-        )
+    pub fn mend(&self) -> String {
+        format!("{}, then the same command again there", self.stop())
+    }
+
+    /// Returns what to do after a look at the daemon.
+    #[must_use]
+    pub fn mend_of_daemon(&self) -> String {
+        format!("{}, and the next command there starts a daemon that has it", self.stop())
+    }
+
+    fn stop(&self) -> String {
+        format!("in a shell where {} is exported: `palyra admin stop`", self.variable)
     }
 }
 
@@ -205,7 +209,7 @@ pub fn keyless_notice(why: &str, is_set: impl Fn(&str) -> bool) -> String {
             "`palyra admin stop` lets your next command start a daemon of this environment, where {} is set",
             missing.variable
         ),
-        Some(missing) => missing.mend(""),
+        Some(missing) => missing.mend_of_daemon(),
         None => "`palyra admin stop` lets the next start try again".to_owned(),
     };
     format!("the running daemon cannot ask it: {why}; {mend}")
@@ -259,7 +263,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_variable_that_the_daemon_lacks_is_named_with_the_ways_to_a_daemon_that_has_it() {
+    fn a_variable_that_the_daemon_lacks_is_named_with_the_way_to_a_daemon_that_has_it() {
         for message in [
             "PLY-3001: no key for `box`: `BOX_KEY` is not set in the daemon's environment",
             "box/m does not answer: no key for `box`: `BOX_KEY` is not set in the daemon's environment",
@@ -267,13 +271,13 @@ mod tests {
         ] {
             let missing = missing_key(message).unwrap();
             assert_eq!(missing, MissingKey { server: "box", variable: "BOX_KEY" }, "{message}");
-            for (model, command) in [
-                ("box/m", "`palyra model use box/m`"),
-                ("", "`palyra model use box/MODEL`"),
-                ("other/m", "`palyra model use box/MODEL`"),
+            for (mend, end) in [
+                (missing.mend(), "then the same command again there"),
+                (missing.mend_of_daemon(), "the next command there starts a daemon that has it"),
             ] {
-                let mend = missing.mend(model);
-                assert!(mend.contains(command) && mend.contains("`palyra admin stop`"), "{mend}");
+                let begin = "in a shell where BOX_KEY is exported: `palyra admin stop`, ";
+                assert!(mend.starts_with(begin) && mend.ends_with(end), "{mend}");
+                assert!(!mend.contains("model use"), "another default was not asked for: {mend}");
             }
         }
         for message in [

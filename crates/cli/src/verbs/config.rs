@@ -105,7 +105,7 @@ async fn missing_keys(connecting: impl Future<Output = Result<Client, Failure>>)
     let errors = listed.models.iter().map(|model| &model.error);
     let notices = errors.filter_map(|error| {
         let missing = missing_key(error)?;
-        Some(format!("the running daemon cannot use it all: {error}; {}", missing.mend("")))
+        Some(format!("the running daemon cannot use it all: {error}; {}", missing.mend_of_daemon()))
     });
     notices.collect()
 }
@@ -187,7 +187,7 @@ async fn reload(context: &Context, form: ConfigForm) -> Result<Exit, Failure> {
         mistakes.iter().try_for_each(|mistake| context.output.line(mistake))?;
         context.output.note(NoteKind::Bad, "nothing changed: the old configuration stays in force");
         for missing in mistakes.iter().filter_map(|mistake| missing_key(mistake)) {
-            context.output.note(NoteKind::Info, &missing.mend(""));
+            context.output.note(NoteKind::Info, &missing.mend_of_daemon());
         }
         return Ok(exit);
     }
