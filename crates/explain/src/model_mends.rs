@@ -22,6 +22,10 @@ const DEMO_MODEL: &str = "demo/demo";
 const VAULT_COMMAND: &str = "`palyra admin vault ";
 /// Says that no variable with a key was there when the daemon started.
 const NO_VARIABLE: &str = "no key is configured for `openai`: OPENAI_API_KEY";
+/// What a daemon says of a run whose model it does not have.
+const NOT_CONFIGURED: &str = "the run's model is no longer configured";
+/// The server that the environment selects.
+const ENVIRONMENT_SERVER: &str = "openai";
 /// Ends the name of a variable in what a daemon says of a key that it does not have.
 const NOT_SET: &str = "` is not set in the daemon's environment";
 
@@ -89,12 +93,31 @@ fn mend_of_cause(message: &str, model: &str) -> Option<String> {
     if let Some(missing) = missing_key(message) {
         return Some(missing.mend());
     }
+    if message.contains(NOT_CONFIGURED) && !model.is_empty() {
+        return Some(mend_of_lost_server(model));
+    }
     if message.contains(VAULT_COMMAND) {
         return Some("then the same command again".to_owned());
     }
     let fixed = mend_of_demo(message, model).or_else(|| mend_of_unset_key(message));
     let fixed = fixed.or_else(|| mend_of_locked_vault(message));
     fixed.map(str::to_owned).or_else(|| mend_of_refused_key(message))
+}
+
+/// Returns what to do about a run whose server the daemon does not have any more: a test of it cannot help.
+fn mend_of_lost_server(model: &str) -> String {
+    let server = model.split('/').next().unwrap_or_default();
+    let again = "then ask again, which is a new run: this one is over";
+    if server == ENVIRONMENT_SERVER {
+        return format!(
+            "its server came from the environment of an earlier daemon: set OPENAI_BASE_URL, PALYRA_MODEL and OPENAI_API_KEY in \
+             this shell as they were there, {again}"
+        );
+    }
+    format!(
+        "the configuration has no server `{0}` any more: `palyra model add {0}` with its address adds it, {again}",
+        clean_line(server, NAME_CHARS_MAX)
+    )
 }
 
 /// Returns what to do where the demo model was asked for an answer by a schema, or by another name: another attempt
@@ -323,6 +346,18 @@ mod tests {
                        day) limits money, and the model has no price";
         let mend = mend_of_model(ErrorCode::ModelWithoutPrice, message, "a/b").unwrap();
         assert!(mend.ends_with("`palyra budget remove 'my money'`"), "{mend}");
+    }
+
+    #[test]
+    fn a_run_whose_server_is_gone_leads_to_what_named_it_and_not_to_a_test() {
+        let said = "the run's model is no longer configured";
+        let mend = mend_of_model(ErrorCode::ModelPermanent, said, "openai/shop").unwrap();
+        for part in ["OPENAI_BASE_URL, PALYRA_MODEL and OPENAI_API_KEY", "a new run"] {
+            assert!(mend.contains(part) && !mend.contains("model test"), "{mend}");
+        }
+        let mend = mend_of_model(ErrorCode::ModelPermanent, said, "mine/shop").unwrap();
+        assert!(mend.contains("no server `mine`") && mend.contains("`palyra model add mine`"), "{mend}");
+        assert_eq!(mend_of_model(ErrorCode::ModelPermanent, "HTTP 400: no", "openai/shop"), None);
     }
 
     #[test]
