@@ -21,8 +21,9 @@ use crate::daemon_hooks::DaemonHooks;
 use crate::drive::OutputFormat;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::model_names::{ENVIRONMENT_PROVIDER, is_same_model};
-use palyra_explain::{SERVER_VARIABLE, UNSET_COMMAND, variables_not_used};
+use palyra_explain::{
+    ENVIRONMENT_PROVIDER, SERVER_VARIABLE, UNSET_COMMAND, is_same_model, variables_not_used,
+};
 use palyra_screen_text::{span, table};
 use palyra_terminal::{InterruptListener, NoteKind, Output};
 

@@ -273,3 +273,29 @@ fn a_daemon_whose_model_never_answered_is_replaced_at_once_after_a_correction() 
     let refused = ask(&home, Some(&other), &["run", "hello"]).expect(2);
     assert!(refused.err.contains("less than a minute ago"), "{}", refused.err);
 }
+
+#[test]
+fn a_run_that_waits_is_to_be_answered_before_its_daemon_is_stopped() {
+    let runtime = runtime();
+    let write = || Reply::empty().call("write_file", r#"{"path":"q.txt","content":"x"}"#);
+    let mine = serve(&runtime, Behaviour::each(vec![write(), write()]));
+    let home = Home::new();
+    ask(&home, Some(&mine), &["run", "look around"]).expect(3);
+    let refused = home.palyra(&["run", "hello"]).expect(2);
+    assert!(refused.err.contains("PLY-1408") && refused.err.contains("it has 1 open run"), "{}", refused.err);
+    assert!(refused.err.contains("`palyra runs cancel ID`"), "{}", refused.err);
+    assert!(!refused.err.contains("`palyra admin stop`"), "{}", refused.err);
+    // The line works as it is written.
+    home.palyra(&["runs", "cancel", "last"]).expect(0);
+    let asked = home.palyra(&["run", "hello"]).expect(0);
+    assert!(asked.out.contains("demo model"), "{}", asked.out);
+
+    // After a stop all the same, the variables and a new run are named, and no test of the model.
+    let home = Home::new();
+    ask(&home, Some(&mine), &["run", "look around"]).expect(3);
+    home.palyra(&["admin", "stop"]).expect(0);
+    home.palyra(&["run", "hello"]).expect(0);
+    let failed = home.palyra(&["approve", "yes", "last", "--wait"]).expect(1);
+    assert!(failed.err.contains("PLY-3006") && failed.err.contains("OPENAI_BASE_URL"), "{}", failed.err);
+    assert!(failed.err.contains("a new run") && !failed.err.contains("model test"), "{}", failed.err);
+}
