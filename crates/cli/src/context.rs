@@ -21,8 +21,10 @@ use crate::daemon_hooks::DaemonHooks;
 use crate::drive::OutputFormat;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use palyra_doctor::other_file;
 use palyra_explain::{
-    ENVIRONMENT_PROVIDER, SERVER_VARIABLE, UNSET_COMMAND, is_same_model, variables_not_used,
+    ENVIRONMENT_PROVIDER, OtherFile, OwnFile, SERVER_VARIABLE, UNSET_COMMAND, is_same_model,
+    variables_not_used,
 };
 use palyra_screen_text::{span, table};
 use palyra_terminal::{InterruptListener, NoteKind, Output};
@@ -85,6 +87,13 @@ impl Context {
         })
     }
 
+    /// Returns the file that a running daemon reads, where that is not the one of this command line.
+    pub(crate) async fn other_file(&self, client: &Client) -> Option<OtherFile> {
+        let file = self.config_file().ok().filter(|_| self.is_local())?;
+        let own = if self.global.config.is_some() { OwnFile::Named(whole(file)) } else { OwnFile::Usual(file) };
+        other_file(client, own).await
+    }
+
     /// Returns whether the daemon is reached over its own socket, where a workspace may be chosen.
     pub(crate) fn is_local(&self) -> bool {
         self.global.connect.is_none()
@@ -131,8 +140,7 @@ impl Context {
             options.start = StartPolicy::Never;
         }
         if let Some(config) = &self.global.config {
-            let config = std::path::absolute(config).unwrap_or_else(|_| config.clone());
-            options.serve_arguments = vec!["--config".into(), config.into_os_string()];
+            options.serve_arguments = vec!["--config".into(), whole(config.clone()).into_os_string()];
         }
         options.heads = data_dir(|name| std::env::var_os(name)).map(|dir| dir.join(HEADS_FOLDER_NAME));
         let output = self.output.clone();
@@ -270,6 +278,11 @@ impl Context {
             daemon: self.running_options()?,
         })
     }
+}
+
+/// Returns a path that fits in every folder.
+fn whole(path: PathBuf) -> PathBuf {
+    std::path::absolute(&path).unwrap_or(path)
 }
 
 async fn show_waiting<T>(output: &Output, what: &str, work: impl Future<Output = T>) -> T {

@@ -225,6 +225,7 @@ async fn run(
         listening: listeners.addresses(),
         http_origin: listeners.http_origin(),
         gateways: keys.gateways.clone(),
+        config_file: source.file().map(|file| std::path::absolute(&file).unwrap_or(file)),
         config: seen.facts,
         checks: seen.checks,
         live_checks: live_checks.clone(),

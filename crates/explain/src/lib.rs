@@ -4,7 +4,8 @@
 //! after a command line that does not exist, `model_mends` after a model that does not
 //! answer, `key_mends` after a key that its server refuses, `kept_daemon` where a daemon with another model stays, `unused_variables` where variables name a model that is not asked, `plain_hosts` after a secret was bound to a host
 //! without TLS, `refusal_mends` after a refusal whose code does not say what helps, `chat_mends` in a chat.
-//! `named_server` completes what a command line names of a model server, `default_place` says what names the default model.
+//! `named_server` completes what a command line names of a model server, `default_place` says what names the default model, `other_file` that
+//! the running daemon reads another configuration file.
 
 mod environment;
 mod library;
@@ -20,6 +21,7 @@ mod plain_hosts;
 mod refusal_mends;
 mod chat_mends;
 mod named_server;
+mod other_file;
 mod default_place;
 
 pub use chat_mends::{mend_in_chat, mend_of_address};
@@ -33,6 +35,7 @@ pub use model_mends::{
     model_names, replaced_key, stopped_notice, unlisted_model, vault_key_untested,
 };
 pub use named_server::{NamedServer, ServerVariables, TypedServer, UnnamedServer};
+pub use other_file::{OtherFile, OwnFile};
 pub use page_text::page_text;
 pub use plain_hosts::{PlainHostNote, is_same_host};
 pub use refusal_mends::{mend_of_locked_vault, mend_of_refusal};

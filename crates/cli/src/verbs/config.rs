@@ -169,6 +169,11 @@ async fn reload(context: &Context, form: ConfigForm) -> Result<Exit, Failure> {
         Err(Failure::Client(ClientError::NotRunning { .. })) => return check_for_next_start(context, form),
         Err(failure) => return Err(failure),
     };
+    let other = context.other_file(&client).await;
+    if let (Some(_), Some(other)) = (&context.global.config, &other) {
+        let message = other.not_read();
+        return Err(Failure::Input { code: ErrorCode::InvalidArgument, message, mend: other.mend() });
+    }
     let ReloadConfigResponse { digest, changed, needs_restart, mistakes } =
         client.call(ReloadConfigRequest {}).await?;
     let exit = if mistakes.is_empty() { Exit::Done } else { Exit::Usage };
@@ -192,6 +197,7 @@ async fn reload(context: &Context, form: ConfigForm) -> Result<Exit, Failure> {
         return Ok(exit);
     }
     tell_reloaded(&context.output, &changed, &needs_restart);
+    other.iter().for_each(|other| context.output.note(NoteKind::Info, &other.note()));
     Ok(exit)
 }
 
