@@ -199,6 +199,16 @@ impl MissingKey<'_> {
         format!("{}, and the next command there starts a daemon that has it", self.stop())
     }
 
+    /// Says that a daemon still has the server, which its file has no more.
+    #[must_use]
+    pub fn of_removed_server(&self) -> String {
+        format!(
+            "the running daemon still has the server `{}`, which this file has no more; `palyra admin stop`, and the next command \
+             starts a daemon with the file as it is now",
+            self.server
+        )
+    }
+
     fn stop(&self) -> String {
         format!("in a shell where {} is exported: `palyra admin stop`", self.variable)
     }
@@ -294,6 +304,8 @@ mod tests {
         ] {
             let missing = missing_key(message).unwrap();
             assert_eq!(missing, MissingKey { server: "box", variable: "BOX_KEY" }, "{message}");
+            let removed = missing.of_removed_server();
+            assert!(removed.contains("`box`") && removed.contains("`palyra admin stop`"), "{removed}");
             for (mend, end) in [
                 (missing.mend(), "then the same command again there"),
                 (missing.mend_of_daemon(), "the next command there starts a daemon that has it"),

@@ -226,6 +226,27 @@ fn a_default_whose_key_the_daemon_lacks_is_refused_by_a_reload_with_the_way_on()
 }
 
 #[test]
+fn a_server_that_the_file_has_no_more_leads_to_a_daemon_with_the_file_as_it_is() {
+    let home = Home::new();
+    home.configure(&late_section("http://127.0.0.1:1/v1"));
+    home.palyra(&["run", "hello"]).expect(0);
+    std::fs::write(home.config_file(), "").unwrap();
+    let checked = home.palyra(&["config", "check"]).expect(0);
+    assert!(checked.err.contains("still has the server `late`, which this file has no more"), "{}", checked.err);
+    assert!(checked.err.contains("`palyra admin stop`") && !checked.err.contains("LATE_KEY"), "{}", checked.err);
+    // As it is written; a file that the daemon does not read says nothing about its servers.
+    home.palyra(&["admin", "stop"]).expect(0);
+    home.palyra(&["run", "hello"]).expect(0);
+    let checked = home.palyra(&["config", "check"]).expect(0);
+    assert!(!checked.err.contains("late"), "{}", checked.err);
+    home.write("other.toml", "");
+    let other = home.work().join("other.toml").display().to_string();
+    let checked = home.palyra(&["--config", &other, "config", "check"]).expect(0);
+    assert!(checked.err.contains("the running daemon reads "), "{}", checked.err);
+    assert!(!checked.err.contains("model use"), "{}", checked.err);
+}
+
+#[test]
 fn a_key_that_a_start_refuses_is_a_mistake_of_the_configuration() {
     let home = Home::new().with("OPENAI_BASE_URL", "http://127.0.0.1:1/v1");
     let home = home.with("OPENAI_API_KEY", "sesame\u{7f}sesame").with("PALYRA_MODEL", "m");
