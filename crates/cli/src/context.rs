@@ -21,7 +21,7 @@ use crate::daemon_hooks::DaemonHooks;
 use crate::drive::OutputFormat;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use palyra_doctor::other_file;
+use palyra_doctor::{other_file, unused_settings};
 use palyra_explain::{
     ENVIRONMENT_PROVIDER, OtherFile, OwnFile, SERVER_VARIABLE, UNSET_COMMAND, is_same_model,
     variables_not_used,
@@ -171,7 +171,14 @@ impl Context {
             let is_demanded = chosen.is_none_or(|model| !is_same_model(model, &own.name));
             options.own_model = Some(own).filter(|_| is_demanded);
         }
-        Ok(self.waiting("waiting for the daemon", Client::connect(options)).await?)
+        let client = self.waiting("waiting for the daemon", Client::connect(options)).await?;
+        if self.is_local() {
+            let other = if self.global.config.is_some() { self.other_file(&client).await } else { None };
+            let unused = unused_settings(&client).await.into_iter();
+            let notes = other.as_ref().map(OtherFile::not_used).into_iter().chain(unused);
+            notes.for_each(|note| self.output.note(NoteKind::Doubt, &note));
+        }
+        Ok(client)
     }
 
     /// As [`Context::connect`], but a journal that is not what it was is reported and no obstacle: for verbs that look

@@ -1,9 +1,10 @@
 //! Whether the running daemon reads the configuration file of a command line.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use palyra_client::Client;
-use palyra_explain::{OtherFile, OwnFile};
+use palyra_explain::{OtherFile, OwnFile, settings_not_used};
 use palyra_wire::v1;
 
 use crate::{WARNING, check};
@@ -13,6 +14,18 @@ use crate::{WARNING, check};
 pub async fn other_file(client: &Client, own: OwnFile) -> Option<OtherFile> {
     let read = client.config().await.ok()?.config_file;
     if read.is_empty() { None } else { compared(own, read.into()) }
+}
+
+/// Says which settings of this process's environment a running daemon does not have from its own.
+pub async fn unused_settings(client: &Client) -> Option<String> {
+    let text = |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
+    let mut variables = std::env::vars_os().filter_map(text).filter(|(name, _)| name.starts_with("PALYRA__")).peekable();
+    // Most environments have none, and the daemon is not asked.
+    variables.peek()?;
+    let config = client.config().await.ok()?;
+    let in_force: Vec<_> =
+        config.values.iter().map(|value| (value.value.as_str(), value.origin.as_str())).collect();
+    settings_not_used(variables, &in_force)
 }
 
 /// Reports a daemon that reads another file.

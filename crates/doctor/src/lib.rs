@@ -16,7 +16,7 @@ mod models;
 pub use check::{ERROR, OK, WARNING, check, check_lines};
 pub use config_file::{ConfigFault, check_config_file};
 pub use daemon::check_daemon;
-pub use daemon_file::{check_other_file, other_file};
+pub use daemon_file::{check_other_file, other_file, unused_settings};
 pub use models::check_models;
 pub use state_files::{foreign_lock, state_dir_itself};
 pub use state_folder::{DaemonStart, check_state_folder};

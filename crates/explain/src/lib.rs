@@ -44,4 +44,4 @@ pub use typed_commands::{
     TYPED_COMMANDS, branch_at_entry, completed_command, explained_call, is_like_id, known_command,
     plain_words,
 };
-pub use unused_variables::{SERVER_VARIABLE, UNSET_COMMAND, variables_not_used};
+pub use unused_variables::{SERVER_VARIABLE, UNSET_COMMAND, settings_not_used, variables_not_used};

@@ -299,3 +299,23 @@ fn a_run_that_waits_is_to_be_answered_before_its_daemon_is_stopped() {
     assert!(failed.err.contains("PLY-3006") && failed.err.contains("OPENAI_BASE_URL"), "{}", failed.err);
     assert!(failed.err.contains("a new run") && !failed.err.contains("model test"), "{}", failed.err);
 }
+
+#[test]
+fn a_file_or_a_setting_that_the_daemon_was_not_started_with_is_said_not_to_be_used() {
+    let home = Home::new();
+    home.palyra(&["run", "hello"]).expect(0);
+    home.write("other.toml", "nonsense");
+    let other = home.work().join("other.toml").display().to_string();
+    let asked = home.palyra(&["--config", &other, "run", "--model", "demo/demo", "hello"]).expect(0);
+    let unused = format!("! {other} is not used: the running daemon reads ");
+    assert!(asked.err.contains(&unused), "{}", asked.err);
+    let home = home.with("PALYRA__LIMITS__TURNS_MAX", "7");
+    let asked = home.palyra(&["run", "hello"]).expect(0);
+    let unused = "! PALYRA__LIMITS__TURNS_MAX of this environment is not used";
+    assert_eq!(asked.err.matches(unused).count(), 1, "{}", asked.err);
+    // As it is written.
+    home.palyra(&["admin", "stop"]).expect(0);
+    let asked = home.palyra(&["run", "hello"]).expect(0);
+    assert!(!asked.err.contains("not used"), "{}", asked.err);
+    assert_eq!(home.palyra(&["run", "hello"]).expect(0).err, "");
+}
