@@ -90,7 +90,8 @@ impl Context {
     /// Returns the file that a running daemon reads, where that is not the one of this command line.
     pub(crate) async fn other_file(&self, client: &Client) -> Option<OtherFile> {
         let file = self.config_file().ok().filter(|_| self.is_local())?;
-        let own = if self.global.config.is_some() { OwnFile::Named(whole(file)) } else { OwnFile::Usual(file) };
+        let own =
+            if self.global.config.is_some() { OwnFile::Named(whole(file)) } else { OwnFile::Usual(file) };
         other_file(client, own).await
     }
 

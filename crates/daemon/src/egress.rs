@@ -7,8 +7,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use palyra_egress::{
-    AnswerCache, CacheLimits, Dialer, Fetcher, FileNaming, FilteringProxy, MaskedFetch, PrivateHosts, SystemResolver,
-    Tls, UpstreamConnector, UrlRules,
+    AnswerCache, CacheLimits, Dialer, Fetcher, FileNaming, FilteringProxy, MaskedFetch, PrivateHosts,
+    SystemResolver, Tls, UpstreamConnector, UrlRules,
 };
 use palyra_ports::{CredentialHandle, FetchHttp, FillCredential, GuardEgress, SecretName};
 use palyra_types::PrincipalId;

@@ -18,8 +18,10 @@ pub async fn other_file(client: &Client, own: OwnFile) -> Option<OtherFile> {
 
 /// Says which settings of this process's environment a running daemon does not have from its own.
 pub async fn unused_settings(client: &Client) -> Option<String> {
-    let text = |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
-    let mut variables = std::env::vars_os().filter_map(text).filter(|(name, _)| name.starts_with("PALYRA__")).peekable();
+    let text =
+        |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
+    let mut variables =
+        std::env::vars_os().filter_map(text).filter(|(name, _)| name.starts_with("PALYRA__")).peekable();
     // Most environments have none, and the daemon is not asked.
     variables.peek()?;
     let config = client.config().await.ok()?;

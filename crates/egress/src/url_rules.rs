@@ -120,12 +120,19 @@ mod tests {
 
     #[test]
     fn a_file_that_an_option_names_is_named_by_the_commands_too() {
-        for (file, word) in [("/tmp/o/palyra.toml", "/tmp/o/palyra.toml"), ("/tmp/my o.toml", "'/tmp/my o.toml'")] {
+        for (file, word) in
+            [("/tmp/o/palyra.toml", "/tmp/o/palyra.toml"), ("/tmp/my o.toml", "'/tmp/my o.toml'")]
+        {
             let rules = UrlRules::new(PrivateHosts::default(), Some(file.into()));
             let rules = rules.finding_file(FileNaming::ByOption);
             let said = rules.certain_refusal("http://127.0.0.1:8123/").unwrap();
             assert!(said.contains(&format!("in {file}, below the line `[egress]`")), "{said}");
-            assert!(said.contains(&format!("then `palyra --config {word} admin stop`, and the next command with")), "{said}");
+            assert!(
+                said.contains(&format!(
+                    "then `palyra --config {word} admin stop`, and the next command with"
+                )),
+                "{said}"
+            );
             assert!(said.contains(&format!("`--config {word}` starts the daemon")), "{said}");
         }
     }

@@ -87,7 +87,10 @@ mod tests {
     fn an_open_run_is_answered_or_cancelled_before_its_daemon_is_stopped() {
         for why in ["it has 1 open run", "it has 3 open runs"] {
             for mend in [kept("openai/a", why, 0).mend(), kept("openai/a", why, 0).mend_in_chat()] {
-                assert!(mend.contains("`palyra approve`") && mend.contains("`palyra runs cancel ID`"), "{mend}");
+                assert!(
+                    mend.contains("`palyra approve`") && mend.contains("`palyra runs cancel ID`"),
+                    "{mend}"
+                );
                 assert!(!mend.contains("admin stop") && !mend.contains("openai/a"), "{mend}");
             }
             let named = kept("demo/demo", why, 0).mend();

@@ -65,7 +65,12 @@ impl OtherFile {
     /// Says so before a run, which goes to the daemon as it is.
     #[must_use]
     pub fn not_used(&self) -> String {
-        format!("{} is not used: the running daemon reads {}; {}", self.own.path().display(), self.read.display(), self.mend())
+        format!(
+            "{} is not used: the running daemon reads {}; {}",
+            self.own.path().display(),
+            self.read.display(),
+            self.mend()
+        )
     }
 
     /// Says so after a command that was done all the same.

@@ -160,7 +160,12 @@ fn a_server_that_is_this_daemon_is_refused_where_its_address_is_configured() {
     let refused = |text: &str, base_url: &str| {
         let environment = [("OPENAI_BASE_URL".to_owned(), base_url.to_owned())].into();
         let gateways = palyra_ports::GatewayTrail::default();
-        let sources = KeySources { environment: Arc::new(environment), vault: None, gateways, answers: crate::model_answers::ModelAnswers::default() };
+        let sources = KeySources {
+            environment: Arc::new(environment),
+            vault: None,
+            gateways,
+            answers: crate::model_answers::ModelAnswers::default(),
+        };
         let config = config::load_text(Path::new("/f/palyra.toml"), text, &sources.environment, &[]);
         let errors =
             plan(&config.expect("valid"), &sources, MissingSecret::Refused).err().unwrap_or_default();

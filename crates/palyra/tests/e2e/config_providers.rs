@@ -211,7 +211,11 @@ fn a_server_that_is_added_beside_the_default_one_is_used_by_a_daemon_that_has_it
     home.palyra(&["run", "hello"]).expect(0);
     let added = home.palyra(&[&add[..], &["--no-default", "--no-test"]].concat()).expect(0);
     assert!(added.err.contains("the running daemon cannot ask it: PLY-3001"), "{}", added.err);
-    assert!(added.err.contains("in a shell where LATE_KEY is exported: `palyra admin stop`"), "{}", added.err);
+    assert!(
+        added.err.contains("in a shell where LATE_KEY is exported: `palyra admin stop`"),
+        "{}",
+        added.err
+    );
     assert!(!added.err.contains("was stopped"), "{}", added.err);
 }
 
@@ -222,7 +226,11 @@ fn a_default_whose_key_the_daemon_lacks_is_refused_by_a_reload_with_the_way_on()
     home.configure(&format!("[model]\ndefault = \"late/m\"\n{}", late_section("http://127.0.0.1:1/v1")));
     let refused = home.palyra(&["config", "reload"]).expect(2);
     assert!(refused.out.contains("`LATE_KEY` is not set in the daemon's environment"), "{}", refused.out);
-    assert!(refused.err.contains("in a shell where LATE_KEY is exported: `palyra admin stop`"), "{}", refused.err);
+    assert!(
+        refused.err.contains("in a shell where LATE_KEY is exported: `palyra admin stop`"),
+        "{}",
+        refused.err
+    );
 }
 
 #[test]
@@ -232,8 +240,16 @@ fn a_server_that_the_file_has_no_more_leads_to_a_daemon_with_the_file_as_it_is()
     home.palyra(&["run", "hello"]).expect(0);
     std::fs::write(home.config_file(), "").unwrap();
     let checked = home.palyra(&["config", "check"]).expect(0);
-    assert!(checked.err.contains("still has the server `late`, which this file has no more"), "{}", checked.err);
-    assert!(checked.err.contains("`palyra admin stop`") && !checked.err.contains("LATE_KEY"), "{}", checked.err);
+    assert!(
+        checked.err.contains("still has the server `late`, which this file has no more"),
+        "{}",
+        checked.err
+    );
+    assert!(
+        checked.err.contains("`palyra admin stop`") && !checked.err.contains("LATE_KEY"),
+        "{}",
+        checked.err
+    );
     // As it is written; a file that the daemon does not read says nothing about its servers.
     home.palyra(&["admin", "stop"]).expect(0);
     home.palyra(&["run", "hello"]).expect(0);

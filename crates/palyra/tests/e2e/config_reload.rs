@@ -148,7 +148,10 @@ fn a_daemon_that_reads_another_file_is_named_and_not_reloaded() {
     let other = home.work().join("other.toml").display().to_string();
     home.write("other.toml", "");
     std::fs::create_dir(home.work().join("policies")).unwrap();
-    home.write("policies/own.cedar", "@id(\"mine\")\nforbid (principal, action, resource == Tool::\"search\");\n");
+    home.write(
+        "policies/own.cedar",
+        "@id(\"mine\")\nforbid (principal, action, resource == Tool::\"search\");\n",
+    );
     let of_other = |words: &[&str]| home.palyra(&[&["--config", &other][..], words].concat());
     let stop = format!("`palyra --config {other} admin stop`, and the next command with `--config {other}`");
     let usual = home.config_file().display().to_string();
@@ -182,8 +185,16 @@ fn a_daemon_that_reads_another_file_is_named_and_not_reloaded() {
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::copy(home.work().join("policies/own.cedar"), folder.join("mine.cedar")).unwrap();
     let checked = home.palyra(&["policy", "check"]).expect(0);
-    assert!(checked.err.contains(&format!("the running daemon reads {other}, not {usual}")), "{}", checked.err);
-    assert!(checked.err.contains("`palyra admin stop`") && !checked.err.contains("reload"), "{}", checked.err);
+    assert!(
+        checked.err.contains(&format!("the running daemon reads {other}, not {usual}")),
+        "{}",
+        checked.err
+    );
+    assert!(
+        checked.err.contains("`palyra admin stop`") && !checked.err.contains("reload"),
+        "{}",
+        checked.err
+    );
     // It reads its own file again, and a line says which.
     let reloaded = home.palyra(&["config", "reload"]).expect(0);
     assert!(reloaded.err.contains(&format!("the running daemon reads {other}")), "{}", reloaded.err);

@@ -89,7 +89,11 @@ fn a_secret_is_not_saved_again_and_goes_to_no_address_without_tls() {
         assert!(!why.contains("vault put"), "{why}");
     }
     let kept = of("https://h/a?token=<secret:vault>");
-    assert!(kept.contains("that is known here; where the vault has it") && kept.contains("`palyra admin vault list`"), "{kept}");
+    assert!(
+        kept.contains("that is known here; where the vault has it")
+            && kept.contains("`palyra admin vault list`"),
+        "{kept}"
+    );
     assert!(!kept.contains("vault put"), "{kept}");
     assert!(of("https://h/a?token=<secret:github-token>").contains("`palyra admin vault put NAME"));
 }
