@@ -1,15 +1,13 @@
 //! What every verb is given: the global options, the streams, Ctrl-C, and the way to the daemon.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
 use palyra_backup_verb::BackupCommand;
-use palyra_client::{
-    Client, ClientError, ConnectOptions, DaemonNotice, DaemonTarget, KeptEntries, StartPolicy, TcpAddress,
-};
+use palyra_client::{Client, ClientError, ConnectOptions, DaemonTarget, StartPolicy, TcpAddress};
 use palyra_service_verb::ServiceCommand;
 use palyra_types::state_dir::{config_dir, data_dir, state_dir};
 use palyra_types::{Content, ErrorCode};
@@ -21,19 +19,15 @@ use crate::daemon_hooks::DaemonHooks;
 use crate::drive::OutputFormat;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use palyra_doctor::{other_file, unused_settings};
+use palyra_doctor::{notice_notes, other_file, unused_settings};
 use palyra_explain::{
     ENVIRONMENT_PROVIDER, OtherFile, OwnFile, SERVER_VARIABLE, UNSET_COMMAND, is_same_model,
-    variables_not_used,
 };
-use palyra_screen_text::{span, table};
+use palyra_screen_text::table;
 use palyra_terminal::{InterruptListener, NoteKind, Output};
 
 const TOKEN_VARIABLE: &str = "PALYRA_TOKEN";
 const CONFIRMATION_VARIABLE: &str = "PALYRA_CONFIRMATION";
-/// What to do about policies that cannot be used.
-const POLICY_MEND: &str =
-    "`palyra policy check` names each mistake; once it passes, `palyra config reload` applies the policies";
 /// Work that is done sooner shows no progress.
 const QUIET_FOR: Duration = Duration::from_secs(1);
 const TICK: Duration = Duration::from_millis(500);
@@ -146,7 +140,9 @@ impl Context {
         options.heads = data_dir(|name| std::env::var_os(name)).map(|dir| dir.join(HEADS_FOLDER_NAME));
         let output = self.output.clone();
         let file = self.config_file().ok().map(|file| std::fs::canonicalize(&file).unwrap_or(file));
-        options.notices = Arc::new(move |notice| tell(&output, &notice, file.as_deref()));
+        options.notices = Arc::new(move |notice| {
+            notice_notes(&notice, file.as_deref()).iter().for_each(|(kind, note)| output.note(*kind, note));
+        });
         Ok(options)
     }
 
@@ -307,74 +303,6 @@ async fn show_waiting<T>(output: &Output, what: &str, work: impl Future<Output =
             _ = ticks.tick() => {
                 output.progress(&format!("{what}, {} s", begun.elapsed().as_secs()));
             }
-        }
-    }
-}
-
-fn tell(output: &Output, notice: &DaemonNotice, file: Option<&Path>) {
-    match notice {
-        DaemonNotice::Starting { .. } => output.note(NoteKind::Info, "starting the daemon"),
-        DaemonNotice::Rebuilding { done, total } => {
-            let note_text =
-                format!("the daemon rebuilds the records of its journal: {done} of {total} entries");
-            output.note(NoteKind::Info, &note_text);
-        }
-        DaemonNotice::Started { model, took } => {
-            output.note(NoteKind::Info, &format!("the daemon is ready in {}, model {model}", span(*took)));
-        }
-        DaemonNotice::DeniesAll { why } => {
-            output.note(NoteKind::Doubt, why);
-            output.note(NoteKind::Info, POLICY_MEND);
-        }
-        DaemonNotice::NotAnswering { pid } => {
-            output.note(
-                NoteKind::Doubt,
-                &format!("the daemon (process {pid}) does not answer; waiting for it"),
-            );
-        }
-        DaemonNotice::ReplacingOtherBuild => {
-            output.note(NoteKind::Info, "the daemon that runs is of another build and idle; replacing it");
-        }
-        DaemonNotice::ReplacingOtherModel { in_force, own } => {
-            let note_text =
-                format!("replacing the idle daemon, which uses {in_force}: this environment selects {own}");
-            output.note(NoteKind::Info, &note_text);
-        }
-        DaemonNotice::OtherModel { in_force, own } => {
-            let note_text =
-                format!("the daemon came back with {in_force}, while this environment selects {own}");
-            output.note(NoteKind::Doubt, &note_text);
-        }
-        DaemonNotice::VariablesNotUsed { variables, in_force, place } => {
-            output.note(NoteKind::Doubt, &variables_not_used(variables, in_force, place, file));
-        }
-        DaemonNotice::OtherLog { before, now, entries, kept: KeptEntries::All } => {
-            let note_text = format!(
-                "the journal was opened again as log {now}, and proves that it continues all {entries} entries that were \
-                 seen of log {before}"
-            );
-            output.note(NoteKind::Info, &note_text);
-        }
-        DaemonNotice::OtherLog { before, now, entries, kept: KeptEntries::NotAll } => {
-            let note_text = format!(
-                "the journal here is log {now}; this daemon served log {before} before, of which {entries} \
-                 entries were seen, and does not continue all of them: it is older, or another one. If you did not restore, \
-                 replace or reopen it, another person did"
-            );
-            output.note(NoteKind::Doubt, &note_text);
-        }
-        DaemonNotice::HeadNotKept { cause } => {
-            output.note(NoteKind::Doubt, &format!("the journal's newest head could not be kept: {cause}"));
-        }
-        DaemonNotice::OtherBuildKept { open_runs } => {
-            let why = match open_runs {
-                Some(0) | None => "it does not make room".to_owned(),
-                Some(open) => format!("it has {open} open"),
-            };
-            let note_text = format!(
-                "the daemon that runs is of another build; using it, since {why} (`palyra admin stop`)"
-            );
-            output.note(NoteKind::Doubt, &note_text);
         }
     }
 }

@@ -47,7 +47,7 @@ impl OtherFile {
         format!("{} was not read again: {}", self.own.path().display(), self.message())
     }
 
-    /// Returns what puts the file in force. Who prints it adds the options in use to the command.
+    /// Returns what puts the file in force. The options in use are added to the command where it is printed.
     #[must_use]
     pub fn mend(&self) -> String {
         let file = self.own.path().display().to_string();

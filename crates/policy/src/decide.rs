@@ -30,7 +30,7 @@ use crate::suggest::near_tool;
 const TOOLS_LISTED_MAX: usize = 40;
 /// How an address begins over which no secret is sent.
 const PLAIN_SCHEME: &str = "http://";
-/// What stands for a value of the vault, or for a key of a model server.
+/// The placeholder of a value of the vault, or of a key of a model server.
 const OF_VAULT: &str = "<secret:vault>";
 
 /// What the caller found out about a call, beside its context.
