@@ -69,7 +69,9 @@ impl OperationHandlers {
         let ModelOrigin { source, place, salt, fingerprint } = directory.origin().clone();
         let source = translate::model_source(source);
         let model_origin = Some(v1::ModelOrigin { source, place, salt, fingerprint });
-        GetConfigResponse { digest, values, model_origin }
+        let file = self.daemon.config_file.as_ref();
+        let config_file = file.map(|file| file.to_string_lossy().into_owned()).unwrap_or_default();
+        GetConfigResponse { digest, values, model_origin, config_file }
     }
 
     /// Makes room for a daemon with another model, where nothing speaks against it; else returns what does.

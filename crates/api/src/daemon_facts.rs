@@ -29,6 +29,8 @@ pub struct DaemonFacts {
     pub listening: Vec<String>,
     /// The origin of the HTTP server, such as `http://localhost:7787`; `None` where it is off.
     pub http_origin: Option<String>,
+    /// The configuration file that it reads, whether that is there or not.
+    pub config_file: Option<PathBuf>,
     /// Every configuration value in force; secrets are references.
     pub config: watch::Receiver<Arc<Vec<ConfigFact>>>,
     /// What only the daemon can check.
@@ -60,6 +62,7 @@ impl DaemonFacts {
             state_dir: state_dir.to_owned(),
             listening: Vec::new(),
             http_origin: None,
+            config_file: None,
             config: watch::channel(Arc::default()).1,
             checks: watch::channel(Arc::default()).1,
             live_checks: LiveChecks::default(),

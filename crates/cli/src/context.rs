@@ -1,15 +1,13 @@
 //! What every verb is given: the global options, the streams, Ctrl-C, and the way to the daemon.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
 use palyra_backup_verb::BackupCommand;
-use palyra_client::{
-    Client, ClientError, ConnectOptions, DaemonNotice, DaemonTarget, KeptEntries, StartPolicy, TcpAddress,
-};
+use palyra_client::{Client, ClientError, ConnectOptions, DaemonTarget, StartPolicy, TcpAddress};
 use palyra_service_verb::ServiceCommand;
 use palyra_types::state_dir::{config_dir, data_dir, state_dir};
 use palyra_types::{Content, ErrorCode};
@@ -21,16 +19,15 @@ use crate::daemon_hooks::DaemonHooks;
 use crate::drive::OutputFormat;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::model_names::{ENVIRONMENT_PROVIDER, is_same_model};
-use palyra_explain::{SERVER_VARIABLE, UNSET_COMMAND, variables_not_used};
-use palyra_screen_text::{span, table};
+use palyra_doctor::{notice_notes, other_file, unused_settings};
+use palyra_explain::{
+    ENVIRONMENT_PROVIDER, OtherFile, OwnFile, SERVER_VARIABLE, UNSET_COMMAND, is_same_model,
+};
+use palyra_screen_text::table;
 use palyra_terminal::{InterruptListener, NoteKind, Output};
 
 const TOKEN_VARIABLE: &str = "PALYRA_TOKEN";
 const CONFIRMATION_VARIABLE: &str = "PALYRA_CONFIRMATION";
-/// What to do about policies that cannot be used.
-const POLICY_MEND: &str =
-    "`palyra policy check` names each mistake; once it passes, `palyra config reload` applies the policies";
 /// Work that is done sooner shows no progress.
 const QUIET_FOR: Duration = Duration::from_secs(1);
 const TICK: Duration = Duration::from_millis(500);
@@ -84,6 +81,14 @@ impl Context {
         })
     }
 
+    /// Returns the file that a running daemon reads, where that is not the one of this command line.
+    pub(crate) async fn other_file(&self, client: &Client) -> Option<OtherFile> {
+        let file = self.config_file().ok().filter(|_| self.is_local())?;
+        let own =
+            if self.global.config.is_some() { OwnFile::Named(whole(file)) } else { OwnFile::Usual(file) };
+        other_file(client, own).await
+    }
+
     /// Returns whether the daemon is reached over its own socket, where a workspace may be chosen.
     pub(crate) fn is_local(&self) -> bool {
         self.global.connect.is_none()
@@ -130,13 +135,14 @@ impl Context {
             options.start = StartPolicy::Never;
         }
         if let Some(config) = &self.global.config {
-            let config = std::path::absolute(config).unwrap_or_else(|_| config.clone());
-            options.serve_arguments = vec!["--config".into(), config.into_os_string()];
+            options.serve_arguments = vec!["--config".into(), whole(config.clone()).into_os_string()];
         }
         options.heads = data_dir(|name| std::env::var_os(name)).map(|dir| dir.join(HEADS_FOLDER_NAME));
         let output = self.output.clone();
         let file = self.config_file().ok().map(|file| std::fs::canonicalize(&file).unwrap_or(file));
-        options.notices = Arc::new(move |notice| tell(&output, &notice, file.as_deref()));
+        options.notices = Arc::new(move |notice| {
+            notice_notes(&notice, file.as_deref()).iter().for_each(|(kind, note)| output.note(*kind, note));
+        });
         Ok(options)
     }
 
@@ -162,7 +168,14 @@ impl Context {
             let is_demanded = chosen.is_none_or(|model| !is_same_model(model, &own.name));
             options.own_model = Some(own).filter(|_| is_demanded);
         }
-        Ok(self.waiting("waiting for the daemon", Client::connect(options)).await?)
+        let client = self.waiting("waiting for the daemon", Client::connect(options)).await?;
+        if self.is_local() {
+            let other = if self.global.config.is_some() { self.other_file(&client).await } else { None };
+            let unused = unused_settings(&client).await.into_iter();
+            let notes = other.as_ref().map(OtherFile::not_used).into_iter().chain(unused);
+            notes.for_each(|note| self.output.note(NoteKind::Doubt, &note));
+        }
+        Ok(client)
     }
 
     /// As [`Context::connect`], but a journal that is not what it was is reported and no obstacle: for verbs that look
@@ -271,6 +284,11 @@ impl Context {
     }
 }
 
+/// Returns a path that fits in every folder.
+fn whole(path: PathBuf) -> PathBuf {
+    std::path::absolute(&path).unwrap_or(path)
+}
+
 async fn show_waiting<T>(output: &Output, what: &str, work: impl Future<Output = T>) -> T {
     let mut work = pin!(work);
     let begun = Instant::now();
@@ -285,74 +303,6 @@ async fn show_waiting<T>(output: &Output, what: &str, work: impl Future<Output =
             _ = ticks.tick() => {
                 output.progress(&format!("{what}, {} s", begun.elapsed().as_secs()));
             }
-        }
-    }
-}
-
-fn tell(output: &Output, notice: &DaemonNotice, file: Option<&Path>) {
-    match notice {
-        DaemonNotice::Starting { .. } => output.note(NoteKind::Info, "starting the daemon"),
-        DaemonNotice::Rebuilding { done, total } => {
-            let note_text =
-                format!("the daemon rebuilds the records of its journal: {done} of {total} entries");
-            output.note(NoteKind::Info, &note_text);
-        }
-        DaemonNotice::Started { model, took } => {
-            output.note(NoteKind::Info, &format!("the daemon is ready in {}, model {model}", span(*took)));
-        }
-        DaemonNotice::DeniesAll { why } => {
-            output.note(NoteKind::Doubt, why);
-            output.note(NoteKind::Info, POLICY_MEND);
-        }
-        DaemonNotice::NotAnswering { pid } => {
-            output.note(
-                NoteKind::Doubt,
-                &format!("the daemon (process {pid}) does not answer; waiting for it"),
-            );
-        }
-        DaemonNotice::ReplacingOtherBuild => {
-            output.note(NoteKind::Info, "the daemon that runs is of another build and idle; replacing it");
-        }
-        DaemonNotice::ReplacingOtherModel { in_force, own } => {
-            let note_text =
-                format!("replacing the idle daemon, which uses {in_force}: this environment selects {own}");
-            output.note(NoteKind::Info, &note_text);
-        }
-        DaemonNotice::OtherModel { in_force, own } => {
-            let note_text =
-                format!("the daemon came back with {in_force}, while this environment selects {own}");
-            output.note(NoteKind::Doubt, &note_text);
-        }
-        DaemonNotice::VariablesNotUsed { variables, in_force, place } => {
-            output.note(NoteKind::Doubt, &variables_not_used(variables, in_force, place, file));
-        }
-        DaemonNotice::OtherLog { before, now, entries, kept: KeptEntries::All } => {
-            let note_text = format!(
-                "the journal was opened again as log {now}, and proves that it continues all {entries} entries that were \
-                 seen of log {before}"
-            );
-            output.note(NoteKind::Info, &note_text);
-        }
-        DaemonNotice::OtherLog { before, now, entries, kept: KeptEntries::NotAll } => {
-            let note_text = format!(
-                "the journal here is log {now}; this daemon served log {before} before, of which {entries} \
-                 entries were seen, and does not continue all of them: it is older, or another one. If you did not restore, \
-                 replace or reopen it, another person did"
-            );
-            output.note(NoteKind::Doubt, &note_text);
-        }
-        DaemonNotice::HeadNotKept { cause } => {
-            output.note(NoteKind::Doubt, &format!("the journal's newest head could not be kept: {cause}"));
-        }
-        DaemonNotice::OtherBuildKept { open_runs } => {
-            let why = match open_runs {
-                Some(0) | None => "it does not make room".to_owned(),
-                Some(open) => format!("it has {open} open"),
-            };
-            let note_text = format!(
-                "the daemon that runs is of another build; using it, since {why} (`palyra admin stop`)"
-            );
-            output.note(NoteKind::Doubt, &note_text);
         }
     }
 }

@@ -13,8 +13,9 @@ use palyra_types::{ErrorCode, mend_of_start};
 use serde_json::Value;
 
 use crate::exit::Exit;
-use crate::model_names::is_same_model;
-use palyra_explain::{mend_in_chat, mend_of_address, mend_of_locked_vault, mend_of_model, mend_of_refusal};
+use palyra_explain::{
+    KeptModel, mend_in_chat, mend_of_address, mend_of_locked_vault, mend_of_model, mend_of_refusal,
+};
 use palyra_screen_text::shell_word;
 
 const PATH_CHARS_MAX: usize = 300;
@@ -288,20 +289,8 @@ fn own_mend(error: &ClientError) -> Option<String> {
                  `--model {in_force}`, to test it `palyra model test {in_force}`"
             ))
         }
-        ClientError::OtherModel { in_force, own, wait_seconds, .. } => {
-            let stop = match wait_seconds {
-                0 => "`palyra admin stop`, then the same command".to_owned(),
-                seconds => format!(
-                    "the same command replaces it in {seconds} s; after `palyra admin stop` it does not wait"
-                ),
-            };
-            let named = match is_same_model(in_force, own) {
-                true => format!(
-                    "; or name the daemon's model: `--model {in_force}`, to test it `palyra model test {in_force}`"
-                ),
-                false => String::new(),
-            };
-            Some(format!("{stop}{named}"))
+        ClientError::OtherModel { in_force, own, kept_because: why, wait_seconds } => {
+            Some(KeptModel { in_force, own, why, wait_seconds: *wait_seconds }.mend())
         }
         ClientError::StartFailed { code, message, .. } => mend_of_start(*code, message),
         ClientError::NotRunning { .. } => {
@@ -424,7 +413,7 @@ mod tests {
         assert!(refused[1].ends_with("then /quit and `palyra chat` there"), "{refused:?}");
         let unset = "no key for `mine`: `MINE_KEY` is not set in the daemon's environment";
         let unset = Failure::local(ErrorCode::ModelAuth, unset).naming_run(&id, "mine/shop").lines();
-        assert!(unset[1].contains("`palyra model use mine/shop`"), "{unset:?}");
+        assert!(unset[1].contains("`palyra admin stop`, then the same command"), "{unset:?}");
         let unknown = Failure::local(ErrorCode::ModelNetwork, "no").naming_run("", "").lines();
         assert!(unknown[1].contains("test PROVIDER/MODEL"), "{unknown:?}");
         let kept = Failure::local(ErrorCode::KeptFileRefused, "no");
@@ -436,7 +425,7 @@ mod tests {
     fn a_daemon_with_another_model_that_stays_says_how_long_or_what_to_do() {
         let mend = |wait_seconds| {
             let (in_force, own) = ("openai/a".to_owned(), "openai/b".to_owned());
-            let kept_because = "it has 1 open run".to_owned();
+            let kept_because = "it has 1 job running".to_owned();
             let error = ClientError::OtherModel { in_force, own, kept_because, wait_seconds };
             Failure::from(error).lines()[1].clone()
         };

@@ -7,7 +7,6 @@
 //! Begin at [`run`]; each verb is a file in `verbs`.
 
 mod failure;
-mod model_names;
 mod run_folder;
 
 mod daemon_hooks;

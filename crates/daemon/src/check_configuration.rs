@@ -7,6 +7,7 @@ use std::sync::Arc;
 use palyra_types::ErrorCode;
 
 use crate::config::{self, Config, ListExtent, ValueOrigin};
+use crate::model_answers::ModelAnswers;
 use crate::model_keys::KeySources;
 use crate::models::{self, MissingSecret};
 use crate::prices;
@@ -122,6 +123,7 @@ fn check_models(config: &Config, environment: &BTreeMap<String, String>) -> Vec<
         environment: Arc::new(environment.clone()),
         vault: None,
         gateways: palyra_ports::GatewayTrail::default(),
+        answers: ModelAnswers::default(),
     };
     models::plan(config, &sources, MissingSecret::Refused)
         .err()

@@ -7,8 +7,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use palyra_egress::{
-    AnswerCache, CacheLimits, Dialer, Fetcher, FilteringProxy, MaskedFetch, PrivateHosts, SystemResolver,
-    Tls, UpstreamConnector, UrlRules,
+    AnswerCache, CacheLimits, Dialer, Fetcher, FileNaming, FilteringProxy, MaskedFetch, PrivateHosts,
+    SystemResolver, Tls, UpstreamConnector, UrlRules,
 };
 use palyra_ports::{CredentialHandle, FetchHttp, FillCredential, GuardEgress, SecretName};
 use palyra_types::PrincipalId;
@@ -28,12 +28,19 @@ pub(crate) struct GuardedEgress {
 }
 
 impl GuardedEgress {
-    /// Opens it, unless it is switched off; nothing is resolved or read yet.
-    pub(crate) fn open(config: &Config, credentials: &Arc<dyn FillCredential>) -> Option<Self> {
+    /// Opens it, unless it is switched off; nothing is resolved or read yet. `usual` is the configuration file of a daemon
+    /// that is started without an option.
+    pub(crate) fn open(
+        config: &Config,
+        usual: Option<&Path>,
+        credentials: &Arc<dyn FillCredential>,
+    ) -> Option<Self> {
         let hosts = PrivateHosts::read(config.egress_allow_private().iter().map(String::as_str));
         // The configuration was checked by the same reader; one that got past it opens nothing.
         let hosts = hosts.unwrap_or_default();
-        let rules = UrlRules::new(hosts.clone(), config.file().map(Path::to_owned));
+        let file = config.file().map(|file| std::path::absolute(file).unwrap_or_else(|_| file.to_owned()));
+        let naming = if file.as_deref() == usual { FileNaming::Usual } else { FileNaming::ByOption };
+        let rules = UrlRules::new(hosts.clone(), file).finding_file(naming);
         let dialer = Dialer::new(Arc::new(SystemResolver::default()), hosts);
         let lines = UpstreamConnector::new(dialer, Tls::system());
         config.egress_enabled().then(|| Self {

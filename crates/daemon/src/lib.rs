@@ -23,6 +23,7 @@ mod spare_files;
 mod models;
 mod model_keys;
 mod keyless_provider;
+mod model_answers;
 mod first_model;
 mod model_config;
 mod notifications;

@@ -13,10 +13,11 @@ use palyra_providers::{
 };
 
 use crate::config::ProviderConfig;
+use crate::model_answers::ModelAnswers;
 use crate::system::SystemEntropy;
 use crate::vault::OpenVault;
 
-/// Where keys are looked for.
+/// Where keys are looked for, and what is shared by the servers of every reload.
 #[derive(Clone)]
 pub(crate) struct KeySources {
     pub(crate) environment: Arc<BTreeMap<String, String>>,
@@ -24,6 +25,8 @@ pub(crate) struct KeySources {
     pub(crate) vault: Option<Arc<dyn SecretStore>>,
     /// Goes with each request beside the key, so that a daemon finds that it asks itself.
     pub(crate) gateways: GatewayTrail,
+    /// Takes note of what the servers answer.
+    pub(crate) answers: ModelAnswers,
 }
 
 /// Why a server has no key.
@@ -89,6 +92,7 @@ impl KeySources {
             environment: Arc::new(environment.clone()),
             vault: Some(Arc::clone(vault) as _),
             gateways: GatewayTrail::new(&SystemEntropy),
+            answers: ModelAnswers::default(),
         }
     }
 

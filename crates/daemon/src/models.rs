@@ -269,6 +269,8 @@ pub(crate) async fn build(
         selected_default = model;
         providers.push(guard(Arc::new(provider), PARALLEL_REQUESTS_DEFAULT));
     }
+    let providers: Vec<_> =
+        providers.into_iter().map(|provider| sources.answers.noted_of(provider)).collect();
     let default = default.unwrap_or(selected_default);
     let origin = own_model::of(config, environment).map(|own| own.origin()).unwrap_or_default();
     let embedders = embedders(&providers, embeddings);

@@ -1,7 +1,8 @@
 //! Whether this daemon makes room for one with another model.
 //!
 //! Owns the three conditions that do not concern sessions, and the file that remembers the last replacement: the daemon
-//! that comes next reads it, so two environments that take turns replace each other at most once a minute.
+//! that comes next reads it, so two environments that take turns replace each other at most once a minute. A daemon whose
+//! model was asked and never answered works for no environment and makes room at once.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -9,6 +10,8 @@ use std::time::{Duration, SystemTime};
 
 use palyra_api::{KeptDaemon, ReplaceDaemon, ReplacementKind};
 use palyra_commands::Jobs;
+
+use crate::model_answers::ModelAnswers;
 
 /// How long no other replacement follows one.
 const REPLACED_AGAIN_AFTER: Duration = Duration::from_secs(60);
@@ -29,11 +32,18 @@ pub(crate) struct ReplacementConditions {
     started_by: StartedBy,
     stamp: PathBuf,
     jobs: Option<Jobs>,
+    answers: ModelAnswers,
 }
 
 impl ReplacementConditions {
     pub(crate) fn new(started_by: StartedBy, state_dir: &Path, jobs: Option<Jobs>) -> Self {
-        Self { started_by, stamp: state_dir.join(STAMP_FILE_NAME), jobs }
+        let answers = ModelAnswers::default();
+        Self { started_by, stamp: state_dir.join(STAMP_FILE_NAME), jobs, answers }
+    }
+
+    /// As these, for a daemon whose models answer or not.
+    pub(crate) fn asking(self, answers: &ModelAnswers) -> Self {
+        Self { answers: answers.clone(), ..self }
     }
 
     /// Returns how long ago the last replacement was, if that is less than a minute.
@@ -63,7 +73,8 @@ impl ReplaceDaemon for ReplacementConditions {
             1 => return Some(KeptDaemon::because("it has 1 job running")),
             jobs => return Some(KeptDaemon::because(format!("it has {jobs} jobs running"))),
         }
-        let age = self.recent().filter(|_| replacement == ReplacementKind::OtherModel)?;
+        let is_limited = replacement == ReplacementKind::OtherModel && !self.answers.have_only_failed();
+        let age = self.recent().filter(|_| is_limited)?;
         let left = REPLACED_AGAIN_AFTER.saturating_sub(age).as_secs() + 1;
         Some(KeptDaemon {
             why: "another one was replaced less than a minute ago".to_owned(),
@@ -97,6 +108,10 @@ mod tests {
         // A key that is there now makes a daemon that lacked it useful at once.
         assert_eq!(daemon.kept_because(ReplacementKind::KeyIsThere), None);
         assert!(of(StartedBy::Operator).kept_because(ReplacementKind::KeyIsThere).is_some());
+        // Nothing is lost with a daemon whose model has never answered.
+        let answers = ModelAnswers::of_failures();
+        assert_eq!(of(StartedBy::Client).asking(&answers).kept_because(other), None);
+        assert!(of(StartedBy::Operator).asking(&answers).kept_because(other).is_some());
         let stamp =
             std::fs::File::options().write(true).open(folder.path().join(STAMP_FILE_NAME)).expect("there");
         for (age, kept) in [(59, true), (61, false)] {

@@ -225,12 +225,15 @@ async fn run(
         listening: listeners.addresses(),
         http_origin: listeners.http_origin(),
         gateways: keys.gateways.clone(),
+        config_file: source.file().map(|file| std::path::absolute(&file).unwrap_or(file)),
         config: seen.facts,
         checks: seen.checks,
         live_checks: live_checks.clone(),
         reload,
         model_changes: ModelChanges::new(Arc::new(FileModelConfig::new(source.clone(), keys.clone()))),
-        replacement: Arc::new(ReplacementConditions::new(started_by(&args), &dir, jobs.clone())),
+        replacement: Arc::new(
+            ReplacementConditions::new(started_by(&args), &dir, jobs.clone()).asking(&keys.answers),
+        ),
         stop_requested: stop.requested.clone(),
     };
     let place = lock.place().map_err(|error| StartRefusal::new(ErrorCode::StateDirUnusable, &error))?;

@@ -12,7 +12,7 @@ use palyra_tool_kit::ToolSet;
 use palyra_tools::{BuiltinTools, MemoryAccess, MemoryTools, ScheduleAccess, ScheduleTools};
 use palyra_wasm::{COMPILE_LIMITS, COMPILER_PROGRAM, ComponentParts, ComponentTools};
 
-use crate::config::Config;
+use crate::config::{self, Config};
 use crate::egress::GuardedEgress;
 use crate::host_sandbox::HostSandbox;
 use crate::system::SystemClock;
@@ -80,7 +80,8 @@ impl ToolSetup {
         let sandbox = HostSandbox::new(place.state_dir.join(SCRATCH_FOLDER));
         let looked_at = Arc::clone(&sandbox);
         checks = checks.with(move || looked_at.check());
-        let egress = GuardedEgress::open(place.config, place.credentials);
+        let usual = config::default_path(place.environment);
+        let egress = GuardedEgress::open(place.config, usual.as_deref(), place.credentials);
         if place.config.commands_enabled() {
             let guard = egress.as_ref().map(GuardedEgress::guard);
             let sandbox = Arc::clone(&sandbox);

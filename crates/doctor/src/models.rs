@@ -69,7 +69,7 @@ fn mend_of(provider: &str, error: &str) -> String {
         );
     }
     if let Some(missing) = missing_key(error) {
-        return missing.mend("");
+        return missing.mend_of_daemon();
     }
     if error.contains("`palyra admin vault ") {
         return "do what it says, then `palyra doctor` again".to_owned();

@@ -31,4 +31,4 @@ pub use resolve::{Resolve, SystemResolver};
 pub use server_line::UpstreamConnector;
 pub use target::StrictReader;
 pub use tls::Tls;
-pub use url_rules::UrlRules;
+pub use url_rules::{FileNaming, UrlRules};

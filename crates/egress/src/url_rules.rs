@@ -3,7 +3,7 @@
 //! Knows no sockets and no resolver. Invariant: it refuses only what the dialer would refuse, by the dialer's own rules; a
 //! name that has to be resolved is decided there.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use palyra_ports::{ReadUrl, UrlServer};
 
@@ -18,13 +18,47 @@ pub struct UrlRules {
     private_hosts: PrivateHosts,
     /// The file in which the operator permits more; `None` where there is none.
     config_file: Option<PathBuf>,
+    /// How the file is found by the daemon that is started next.
+    naming: FileNaming,
+}
+
+/// How a daemon finds its configuration file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum FileNaming {
+    /// It is at the usual place.
+    #[default]
+    Usual,
+    /// A command line names it.
+    ByOption,
 }
 
 impl UrlRules {
     /// Makes the rules of a dialer that has this list, which is in a file.
     #[must_use]
     pub fn new(private_hosts: PrivateHosts, config_file: Option<PathBuf>) -> Self {
-        Self { private_hosts, config_file }
+        Self { private_hosts, config_file, naming: FileNaming::Usual }
+    }
+
+    /// As these, for a file that is found like this.
+    #[must_use]
+    pub fn finding_file(self, naming: FileNaming) -> Self {
+        Self { naming, ..self }
+    }
+
+    /// Says what puts an edited file in force: a command without the option would start a daemon with the usual file.
+    fn start(&self) -> String {
+        match (self.naming, &self.config_file) {
+            (FileNaming::ByOption, Some(file)) => {
+                let file = shell_word(file);
+                format!(
+                    "then `palyra --config {file} admin stop`, and the next command with `--config {file}` starts the daemon \
+                     with it"
+                )
+            }
+            (FileNaming::Usual | FileNaming::ByOption, _) => {
+                "then `palyra admin stop`, and the next command starts the daemon with it".to_owned()
+            }
+        }
     }
 
     /// Says what the operator has to write for an endpoint, where, and what puts it in force. The line to write is a
@@ -34,11 +68,18 @@ impl UrlRules {
         let file = file.map_or_else(|| "the configuration".to_owned(), |file| file.display().to_string());
         format!(
             "to permit it, write the line below in {file}, below the line `[egress]` (add that one where there is \
-             none), in place of an `allow_private` that is there; then `palyra admin stop`, and the next command \
-             starts the daemon with it\n\nallow_private = {}",
+             none), in place of an `allow_private` that is there; {}\n\nallow_private = {}",
+            self.start(),
             self.private_hosts.list_with(endpoint)
         )
     }
+}
+
+/// Returns a path as a shell reads it.
+fn shell_word(path: &Path) -> String {
+    let text = path.display().to_string();
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./:@~+=,%".contains(c);
+    if text.chars().all(is_plain) { text } else { format!("'{}'", text.replace('\'', "'\\''")) }
 }
 
 impl ReadUrl for UrlRules {
@@ -74,6 +115,25 @@ mod tests {
             "in place of an `allow_private` that is there",
         ] {
             assert!(told.contains(part), "{part}: {told}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_an_option_names_is_named_by_the_commands_too() {
+        for (file, word) in
+            [("/tmp/o/palyra.toml", "/tmp/o/palyra.toml"), ("/tmp/my o.toml", "'/tmp/my o.toml'")]
+        {
+            let rules = UrlRules::new(PrivateHosts::default(), Some(file.into()));
+            let rules = rules.finding_file(FileNaming::ByOption);
+            let said = rules.certain_refusal("http://127.0.0.1:8123/").unwrap();
+            assert!(said.contains(&format!("in {file}, below the line `[egress]`")), "{said}");
+            assert!(
+                said.contains(&format!(
+                    "then `palyra --config {word} admin stop`, and the next command with"
+                )),
+                "{said}"
+            );
+            assert!(said.contains(&format!("`--config {word}` starts the daemon")), "{said}");
         }
     }
 

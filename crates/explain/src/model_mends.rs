@@ -22,6 +22,10 @@ const DEMO_MODEL: &str = "demo/demo";
 const VAULT_COMMAND: &str = "`palyra admin vault ";
 /// Says that no variable with a key was there when the daemon started.
 const NO_VARIABLE: &str = "no key is configured for `openai`: OPENAI_API_KEY";
+/// What a daemon says of a run whose model it does not have.
+const NOT_CONFIGURED: &str = "the run's model is no longer configured";
+/// The server that the environment selects.
+const ENVIRONMENT_SERVER: &str = "openai";
 /// Ends the name of a variable in what a daemon says of a key that it does not have.
 const NOT_SET: &str = "` is not set in the daemon's environment";
 
@@ -87,7 +91,10 @@ pub fn mend_of_test(code: ErrorCode, message: &str, model: &str) -> Option<Strin
 /// Returns what to do about the cause that a message names.
 fn mend_of_cause(message: &str, model: &str) -> Option<String> {
     if let Some(missing) = missing_key(message) {
-        return Some(missing.mend(model));
+        return Some(missing.mend());
+    }
+    if message.contains(NOT_CONFIGURED) && !model.is_empty() {
+        return Some(mend_of_lost_server(model));
     }
     if message.contains(VAULT_COMMAND) {
         return Some("then the same command again".to_owned());
@@ -95,6 +102,22 @@ fn mend_of_cause(message: &str, model: &str) -> Option<String> {
     let fixed = mend_of_demo(message, model).or_else(|| mend_of_unset_key(message));
     let fixed = fixed.or_else(|| mend_of_locked_vault(message));
     fixed.map(str::to_owned).or_else(|| mend_of_refused_key(message))
+}
+
+/// Returns what to do about a run whose server the daemon does not have any more: a test of it cannot help.
+fn mend_of_lost_server(model: &str) -> String {
+    let server = model.split('/').next().unwrap_or_default();
+    let again = "then ask again, which is a new run: this one is over";
+    if server == ENVIRONMENT_SERVER {
+        return format!(
+            "its server came from the environment of an earlier daemon: set OPENAI_BASE_URL, PALYRA_MODEL and OPENAI_API_KEY in \
+             this shell as they were there, {again}"
+        );
+    }
+    format!(
+        "the configuration has no server `{0}` any more: `palyra model add {0}` with its address adds it, {again}",
+        clean_line(server, NAME_CHARS_MAX)
+    )
 }
 
 /// Returns what to do where the demo model was asked for an answer by a schema, or by another name: another attempt
@@ -162,18 +185,32 @@ pub struct MissingKey<'a> {
 }
 
 impl MissingKey<'_> {
-    /// Returns what to do about it; `model` is the model that was asked for, as SERVER/MODEL, where that is known.
+    /// Returns what to do after a command that asks a model. The default model stays what it is.
     ///
     /// A daemon keeps the environment that it was started in, so a variable that is exported later needs another daemon.
     #[must_use]
-    pub fn mend(&self, model: &str) -> String {
-        let Self { server, variable } = self;
-        let is_of_server = model.split_once('/').is_some_and(|(of, _)| of == *server);
-        let model = if is_of_server { shell_word(model) } else { format!("{server}/MODEL") };
+    pub fn mend(&self) -> String {
+        format!("{}, then the same command again there", self.stop())
+    }
+
+    /// Returns what to do after a look at the daemon.
+    #[must_use]
+    pub fn mend_of_daemon(&self) -> String {
+        format!("{}, and the next command there starts a daemon that has it", self.stop())
+    }
+
+    /// Says that a daemon still has the server, which its file has no more.
+    #[must_use]
+    pub fn of_removed_server(&self) -> String {
         format!(
-            "in a shell where {variable} is exported: `palyra model use {model}`, which replaces an idle daemon by one that \
-             has it, or `palyra admin stop`; then the same command again there"
+            "the running daemon still has the server `{}`, which this file has no more; `palyra admin stop`, and the next command \
+             starts a daemon with the file as it is now",
+            self.server
         )
+    }
+
+    fn stop(&self) -> String {
+        format!("in a shell where {} is exported: `palyra admin stop`", self.variable)
     }
 }
 
@@ -205,7 +242,7 @@ pub fn keyless_notice(why: &str, is_set: impl Fn(&str) -> bool) -> String {
             "`palyra admin stop` lets your next command start a daemon of this environment, where {} is set",
             missing.variable
         ),
-        Some(missing) => missing.mend(""),
+        Some(missing) => missing.mend_of_daemon(),
         None => "`palyra admin stop` lets the next start try again".to_owned(),
     };
     format!("the running daemon cannot ask it: {why}; {mend}")
@@ -259,7 +296,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_variable_that_the_daemon_lacks_is_named_with_the_ways_to_a_daemon_that_has_it() {
+    fn a_variable_that_the_daemon_lacks_is_named_with_the_way_to_a_daemon_that_has_it() {
         for message in [
             "PLY-3001: no key for `box`: `BOX_KEY` is not set in the daemon's environment",
             "box/m does not answer: no key for `box`: `BOX_KEY` is not set in the daemon's environment",
@@ -267,13 +304,15 @@ mod tests {
         ] {
             let missing = missing_key(message).unwrap();
             assert_eq!(missing, MissingKey { server: "box", variable: "BOX_KEY" }, "{message}");
-            for (model, command) in [
-                ("box/m", "`palyra model use box/m`"),
-                ("", "`palyra model use box/MODEL`"),
-                ("other/m", "`palyra model use box/MODEL`"),
+            let removed = missing.of_removed_server();
+            assert!(removed.contains("`box`") && removed.contains("`palyra admin stop`"), "{removed}");
+            for (mend, end) in [
+                (missing.mend(), "then the same command again there"),
+                (missing.mend_of_daemon(), "the next command there starts a daemon that has it"),
             ] {
-                let mend = missing.mend(model);
-                assert!(mend.contains(command) && mend.contains("`palyra admin stop`"), "{mend}");
+                let begin = "in a shell where BOX_KEY is exported: `palyra admin stop`, ";
+                assert!(mend.starts_with(begin) && mend.ends_with(end), "{mend}");
+                assert!(!mend.contains("model use"), "another default was not asked for: {mend}");
             }
         }
         for message in [
@@ -319,6 +358,18 @@ mod tests {
                        day) limits money, and the model has no price";
         let mend = mend_of_model(ErrorCode::ModelWithoutPrice, message, "a/b").unwrap();
         assert!(mend.ends_with("`palyra budget remove 'my money'`"), "{mend}");
+    }
+
+    #[test]
+    fn a_run_whose_server_is_gone_leads_to_what_named_it_and_not_to_a_test() {
+        let said = "the run's model is no longer configured";
+        let mend = mend_of_model(ErrorCode::ModelPermanent, said, "openai/shop").unwrap();
+        for part in ["OPENAI_BASE_URL, PALYRA_MODEL and OPENAI_API_KEY", "a new run"] {
+            assert!(mend.contains(part) && !mend.contains("model test"), "{mend}");
+        }
+        let mend = mend_of_model(ErrorCode::ModelPermanent, said, "mine/shop").unwrap();
+        assert!(mend.contains("no server `mine`") && mend.contains("`palyra model add mine`"), "{mend}");
+        assert_eq!(mend_of_model(ErrorCode::ModelPermanent, "HTTP 400: no", "openai/shop"), None);
     }
 
     #[test]

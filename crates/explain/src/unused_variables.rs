@@ -8,6 +8,8 @@ pub const SERVER_VARIABLE: &str = "OPENAI_BASE_URL";
 pub const UNSET_COMMAND: &str = "palyra model use --unset";
 /// The model that is built in.
 const DEMO_MODEL: &str = "demo/demo";
+/// How variables begin that are settings.
+const SETTING_BEGINS: &str = "PALYRA__";
 
 /// Says which model is asked instead of the one that variables name, what names it, and how the variables count.
 #[must_use]
@@ -34,5 +36,52 @@ fn unset_command(place: &str, file: Option<&Path>) -> String {
             format!("palyra model use --unset --config {named}")
         }
         _ => UNSET_COMMAND.to_owned(),
+    }
+}
+
+/// Says which variables of this environment are settings that a running daemon does not have from its own; `in_force` are its
+/// settings, each with its value as TOML and its origin.
+#[must_use]
+pub fn settings_not_used(
+    variables: impl Iterator<Item = (String, String)>,
+    in_force: &[(&str, &str)],
+) -> Option<String> {
+    let is_unused = |(name, value): &(String, String)| {
+        let of_daemon = in_force.iter().find(|(_, origin)| origin.rsplit(' ').next() == Some(name.as_str()));
+        name.starts_with(SETTING_BEGINS) && of_daemon.is_none_or(|(in_force, _)| is_other(in_force, value))
+    };
+    let mut names: Vec<String> = variables.filter(is_unused).map(|(name, _)| name).collect();
+    names.sort();
+    let are = if names.len() > 1 { "are" } else { "is" };
+    (!names.is_empty()).then(|| {
+        format!(
+            "{} of this environment {are} not used: a daemon keeps the settings that it was started with; `palyra admin stop`, and the \
+             next command here starts one that has them",
+            names.join(", ")
+        )
+    })
+}
+
+/// Returns whether a setting differs from the text of a variable; lists are written in several ways and count as equal.
+fn is_other(in_force: &str, variable: &str) -> bool {
+    !in_force.starts_with('[') && in_force.trim_matches('"') != variable.trim()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_setting_of_this_environment_is_compared_with_that_of_the_daemon() {
+        let in_force =
+            [("50", "environment variable PALYRA__LIMITS__TURNS_MAX"), ("\"demo/demo\"", "/a/palyra.toml:3")];
+        let unused = |name: &str, value: &str| {
+            settings_not_used([(name.to_owned(), value.to_owned())].into_iter(), &in_force)
+        };
+        assert_eq!(unused("PALYRA__LIMITS__TURNS_MAX", "50"), None);
+        assert!(unused("PALYRA__LIMITS__TURNS_MAX", "7").is_some());
+        let said = unused("PALYRA__MODEL__DEFAULT", "a/b").unwrap();
+        assert!(said.starts_with("PALYRA__MODEL__DEFAULT of this environment is not used"), "{said}");
+        assert_eq!(unused("PALYRA_MODEL", "a"), None);
     }
 }

@@ -28,6 +28,10 @@ use crate::snapshot::ToolCallPolicySnapshot;
 use crate::suggest::near_tool;
 
 const TOOLS_LISTED_MAX: usize = 40;
+/// How an address begins over which no secret is sent.
+const PLAIN_SCHEME: &str = "http://";
+/// The placeholder of a value of the vault, or of a key of a model server.
+const OF_VAULT: &str = "<secret:vault>";
 
 /// What the caller found out about a call, beside its context.
 #[derive(Debug, Clone, Copy, Default)]
@@ -153,7 +157,7 @@ fn evaluate_tool_proposal_security(
 ) -> Result<JudgedRequest, Refusal> {
     let written = call.arguments.expose();
     let arguments = fitting_arguments(tool, schema, written)?;
-    check_hold(tool, evidence.held)?;
+    check_hold(tool, evidence.held, &arguments)?;
     let session = SessionRef { principal: call.context.principal, id: call.context.session };
     let place = PosturePlace { agent: call.context.agent, workspace: evidence.workspace, session };
     let (posture, posture_from) = snapshot.rules().postures.holds(&tool.name, place);
@@ -212,29 +216,36 @@ fn fitting_arguments(tool: &ToolSpec, schema: &ArgumentsSchema, written: &str) -
     Err(Refusal { reason: DecisionReason::InvalidArguments, explanation })
 }
 
-fn check_hold(tool: &ToolSpec, held: ArgumentsHold) -> Result<(), Refusal> {
+fn check_hold(tool: &ToolSpec, held: ArgumentsHold, arguments: &Value) -> Result<(), Refusal> {
     let takes_credential = tool.schema.pointer("/properties/credential").is_some();
-    let (reason, why) = match held {
+    let reason = match held {
         ArgumentsHold::Nothing => return Ok(()),
-        ArgumentsHold::Secret | ArgumentsHold::Placeholder if takes_credential => (
-            if held == ArgumentsHold::Secret {
-                DecisionReason::SecretInArguments
-            } else {
-                DecisionReason::PlaceholderInArguments
-            },
-            "hold a secret or its placeholder; the person saves it by `palyra admin vault put NAME --host HOST`, then \
-             the argument `credential` names it: NAME",
-        ),
-        ArgumentsHold::Secret => (
-            DecisionReason::SecretInArguments,
-            "hold a secret; leave it out, or name where it is kept instead of its value",
-        ),
-        ArgumentsHold::Placeholder => (
-            DecisionReason::PlaceholderInArguments,
-            "hold the placeholder of a secret that was taken out; change only the parts around it",
-        ),
+        ArgumentsHold::Secret => DecisionReason::SecretInArguments,
+        ArgumentsHold::Placeholder => DecisionReason::PlaceholderInArguments,
+    };
+    let why = match held {
+        _ if takes_credential => credential_mend(arguments),
+        ArgumentsHold::Secret => "hold a secret; leave it out, or name where it is kept instead of its value",
+        ArgumentsHold::Nothing | ArgumentsHold::Placeholder => {
+            "hold the placeholder of a secret that was taken out; change only the parts around it"
+        }
     };
     Err(Refusal { reason, explanation: format!("the arguments of `{}` {why}", tool.name) })
+}
+
+/// Says how a secret goes with a request: never to an address without TLS, and one of the vault by its name.
+fn credential_mend(arguments: &Value) -> &'static str {
+    let url = arguments["url"].as_str().unwrap_or_default();
+    if url.get(..PLAIN_SCHEME.len()).is_some_and(|scheme| scheme.eq_ignore_ascii_case(PLAIN_SCHEME)) {
+        return "hold a secret or its placeholder; secrets are sent over https:// only, so this http:// address takes none: leave \
+                it out, or use the https:// address, where the argument `credential` names a secret of the vault";
+    }
+    if arguments.to_string().contains(OF_VAULT) {
+        return "hold a secret that is known here; where the vault has it (`palyra admin vault list` shows the names), the argument \
+                `credential` names it instead: NAME";
+    }
+    "hold a secret or its placeholder; the person saves it by `palyra admin vault put NAME --host HOST`, then the argument \
+     `credential` names it: NAME"
 }
 
 fn decided(

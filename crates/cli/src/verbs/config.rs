@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Subcommand;
-use palyra_client::{AskProviders, Client, ClientError};
+use palyra_client::{AskProviders, ClientError};
+use palyra_config_text::has_provider;
 use palyra_types::ErrorCode;
 use palyra_wire::json::to_json_with_defaults;
 use palyra_wire::v1::{ReloadConfigRequest, ReloadConfigResponse};
@@ -76,7 +77,7 @@ pub(crate) async fn run(context: &Context, verb: ConfigVerb) -> Result<Exit, Fai
             // A file that a daemon does not read says nothing about its keys.
             let is_read = file.is_none_or(|file| context.config_file().is_ok_and(|read| read == *file));
             if exit == Exit::Done && is_read && context.is_local() {
-                let look = missing_keys(context.connect_running());
+                let look = doubts_of_daemon(context);
                 let notices = tokio::time::timeout(ANSWERS_WITHIN, look).await.unwrap_or_default();
                 notices.iter().for_each(|notice| context.output.note(NoteKind::Doubt, notice));
             }
@@ -98,14 +99,22 @@ pub(crate) async fn run(context: &Context, verb: ConfigVerb) -> Result<Exit, Fai
     }
 }
 
-/// Says which keys a daemon that runs lacks, although this environment has them.
-async fn missing_keys(connecting: impl Future<Output = Result<Client, Failure>>) -> Vec<String> {
-    let Ok(client) = connecting.await else { return Vec::new() };
+/// Says that a daemon that runs reads another file, or which keys of this one it lacks.
+async fn doubts_of_daemon(context: &Context) -> Vec<String> {
+    let Ok(client) = context.connect_running().await else { return Vec::new() };
+    if let Some(other) = context.other_file(&client).await {
+        return vec![other.note()];
+    }
+    let text = context.config_file().ok().and_then(|file| std::fs::read_to_string(file).ok());
+    let is_there = |server: &str| has_provider(text.as_deref().unwrap_or_default(), server).unwrap_or(true);
     let Ok(listed) = client.list_models(AskProviders::No).await else { return Vec::new() };
     let errors = listed.models.iter().map(|model| &model.error);
     let notices = errors.filter_map(|error| {
         let missing = missing_key(error)?;
-        Some(format!("the running daemon cannot use it all: {error}; {}", missing.mend("")))
+        if !is_there(missing.server) {
+            return Some(missing.of_removed_server());
+        }
+        Some(format!("the running daemon cannot use it all: {error}; {}", missing.mend_of_daemon()))
     });
     notices.collect()
 }
@@ -169,6 +178,11 @@ async fn reload(context: &Context, form: ConfigForm) -> Result<Exit, Failure> {
         Err(Failure::Client(ClientError::NotRunning { .. })) => return check_for_next_start(context, form),
         Err(failure) => return Err(failure),
     };
+    let other = context.other_file(&client).await;
+    if let (Some(_), Some(other)) = (&context.global.config, &other) {
+        let message = other.not_read();
+        return Err(Failure::Input { code: ErrorCode::InvalidArgument, message, mend: other.mend() });
+    }
     let ReloadConfigResponse { digest, changed, needs_restart, mistakes } =
         client.call(ReloadConfigRequest {}).await?;
     let exit = if mistakes.is_empty() { Exit::Done } else { Exit::Usage };
@@ -187,11 +201,12 @@ async fn reload(context: &Context, form: ConfigForm) -> Result<Exit, Failure> {
         mistakes.iter().try_for_each(|mistake| context.output.line(mistake))?;
         context.output.note(NoteKind::Bad, "nothing changed: the old configuration stays in force");
         for missing in mistakes.iter().filter_map(|mistake| missing_key(mistake)) {
-            context.output.note(NoteKind::Info, &missing.mend(""));
+            context.output.note(NoteKind::Info, &missing.mend_of_daemon());
         }
         return Ok(exit);
     }
     tell_reloaded(&context.output, &changed, &needs_restart);
+    other.iter().for_each(|other| context.output.note(NoteKind::Info, &other.note()));
     Ok(exit)
 }
 

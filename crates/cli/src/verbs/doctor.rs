@@ -6,7 +6,7 @@ use std::time::Duration;
 use palyra_client::{Client, ClientError, ConnectOptions};
 use palyra_doctor::{
     ConfigFault, DaemonStart, ERROR, OK, WARNING, check, check_config_file, check_daemon, check_lines,
-    check_models, check_state_folder, foreign_lock, state_dir_itself,
+    check_models, check_other_file, check_state_folder, foreign_lock, state_dir_itself,
 };
 use palyra_support_bundle::{BundleSources, BundleTarget, write_bundle};
 use palyra_wire::json::to_json_with_defaults;
@@ -104,6 +104,7 @@ async fn ask_daemon(context: &Context, checks: &mut Vec<v1::Check>) -> Result<Ex
             let (of_daemon, of_models) =
                 tokio::join!(check_daemon(&client, own_dir.as_deref()), model_checks(context, &client));
             checks.extend(of_daemon?);
+            checks.extend(context.other_file(&client).await.as_ref().map(check_other_file));
             checks.extend(of_models);
             Ok(Exit::Done)
         }

@@ -183,10 +183,8 @@ async fn shadow(context: &Context, client: &Client, format: OutputFormat) -> Res
     Ok(Exit::Done)
 }
 
-/// Returns the files of a folder with rules that are not the ones in force, and those in force that it lacks; `None` where
-/// no daemon runs here.
-async fn not_in_force(context: &Context, folder: Option<&Path>) -> Option<Vec<String>> {
-    let client = context.connect_running().await.ok()?;
+/// Returns the files of a folder with rules that are not the ones in force, and those in force that it lacks.
+async fn not_in_force(client: &Client, folder: Option<&Path>) -> Option<Vec<String>> {
     let policy = client.call(v1::GetPolicyRequest {}).await.ok()?;
     let in_force = policy.files.into_iter().filter(|file| !file.shipped).map(|file| (file.name, file.text));
     let in_force: BTreeMap<String, String> = in_force.collect();
@@ -212,10 +210,14 @@ async fn local(
     let report = (context.daemon.policies)(work, folder, config.as_deref(), state.as_deref());
     let PolicyReport { folder, in_force, files, passed, mistakes, remarks } = report;
     let is_checked = format == OutputFormat::Text && work == PolicyWork::Check && mistakes.is_empty();
-    let differing = match (is_checked, &in_force) {
-        (true, None) => not_in_force(context, folder.as_deref()).await,
-        _ => None,
-    };
+    // No daemon may run here.
+    let running = if is_checked { context.connect_running().await.ok() } else { None };
+    let mut differing = None;
+    let mut other = None;
+    if let Some(client) = &running {
+        differing = not_in_force(client, folder.as_deref()).await;
+        other = context.other_file(client).await;
+    }
     if format == OutputFormat::Json {
         let notice = serde_json::json!({
             "folder": folder.as_ref().map(|folder| folder.display().to_string()),
@@ -235,11 +237,15 @@ async fn local(
         let notice = match (work, wrong) {
             (PolicyWork::Check, 0) => {
                 let rest = match (files, in_force) {
-                    (_, None) => how_in_force(files, differing.as_deref()),
+                    (_, None) => match (&other, differing.as_deref()) {
+                        (Some(other), Some([_, ..])) => other.of_rules(),
+                        (_, differing) => how_in_force(files, differing),
+                    },
                     (0, Some(_)) => String::new(),
-                    (_, Some(other)) => format!(
-                        "; the rules in force are those in {}: copy the files there, then `palyra config reload`",
-                        other.display()
+                    (_, Some(place)) => format!(
+                        "; the rules in force are those in {}: copy the files there, then {}",
+                        place.display(),
+                        other.map_or_else(|| "`palyra config reload`".to_owned(), |other| other.mend())
                     ),
                 };
                 format!("{}{place}, beside those that ship: no mistakes{rest}", count(files, "file"))

@@ -93,6 +93,11 @@ impl StatusReport {
         // Somebody with a token may not see the configuration.
         let origin = config.ok().and_then(|config| config.model_origin).unwrap_or_default();
         self.model(&status.default_model, &origin);
+        if let Some(other) = context.other_file(client).await {
+            self.add("config", other.message());
+            self.add("", other.mend());
+            self.set("config_file", other.read.display().to_string().into());
+        }
         self.config(&context.daemon, &context.global);
         self.policy(&status.checks);
         self.waiting(&waiting, status.open_runs);

@@ -61,6 +61,7 @@ impl ConfigRig {
             environment: Arc::new(self.environment.clone()),
             vault: Some(vault),
             gateways: palyra_ports::GatewayTrail::default(),
+            answers: crate::model_answers::ModelAnswers::default(),
         };
         FileModelConfig::new(source, keys)
     }

@@ -39,6 +39,7 @@ fn sources(folder: &tempfile::TempDir) -> KeySources {
         environment: Arc::default(),
         vault: Some(Arc::new(vault)),
         gateways: palyra_ports::GatewayTrail::default(),
+        answers: crate::model_answers::ModelAnswers::default(),
     }
 }
 

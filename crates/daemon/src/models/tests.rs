@@ -18,6 +18,7 @@ fn is_refused(section: &str, model: &str, missing: MissingSecret) -> bool {
         environment: Arc::default(),
         vault: Some(Arc::new(vault)),
         gateways: palyra_ports::GatewayTrail::default(),
+        answers: crate::model_answers::ModelAnswers::default(),
     };
     let text = format!("[model]\n{model}\n[providers.box]\n{section}\n");
     let config = config::load_text(Path::new("/f/palyra.toml"), &text, &sources.environment, &[]);
@@ -61,6 +62,7 @@ fn a_server_of_the_environment_that_cannot_be_set_up_is_found_without_a_network(
             environment: Arc::new(environment),
             vault: None,
             gateways: palyra_ports::GatewayTrail::default(),
+            answers: crate::model_answers::ModelAnswers::default(),
         };
         let config = config::load_text(Path::new("/f/palyra.toml"), "", &sources.environment, &[]);
         plan(&config.expect("valid"), &sources, MissingSecret::Refused).err().unwrap_or_default()
@@ -95,6 +97,7 @@ async fn embedding_models(text: &str) -> Result<Vec<String>, String> {
         environment: Arc::default(),
         vault: None,
         gateways: palyra_ports::GatewayTrail::default(),
+        answers: crate::model_answers::ModelAnswers::default(),
     };
     let config = config::load_text(Path::new("/f/palyra.toml"), text, &sources.environment, &[]);
     let built = build(&config.expect("valid"), &sources, MissingSecret::Refused).await;
@@ -142,6 +145,7 @@ async fn the_server_of_the_environment_can_make_embeddings() {
         environment: Arc::new(environment),
         vault: None,
         gateways: palyra_ports::GatewayTrail::default(),
+        answers: crate::model_answers::ModelAnswers::default(),
     };
     let text = "embeddings.model = \"openai/embed\"";
     let config = config::load_text(Path::new("/f/palyra.toml"), text, &sources.environment, &[]);
@@ -156,7 +160,12 @@ fn a_server_that_is_this_daemon_is_refused_where_its_address_is_configured() {
     let refused = |text: &str, base_url: &str| {
         let environment = [("OPENAI_BASE_URL".to_owned(), base_url.to_owned())].into();
         let gateways = palyra_ports::GatewayTrail::default();
-        let sources = KeySources { environment: Arc::new(environment), vault: None, gateways };
+        let sources = KeySources {
+            environment: Arc::new(environment),
+            vault: None,
+            gateways,
+            answers: crate::model_answers::ModelAnswers::default(),
+        };
         let config = config::load_text(Path::new("/f/palyra.toml"), text, &sources.environment, &[]);
         let errors =
             plan(&config.expect("valid"), &sources, MissingSecret::Refused).err().unwrap_or_default();

@@ -149,8 +149,10 @@ fn a_server_that_is_not_there_or_redirects_is_told_without_a_library_s_words() {
     let home =
         Home::new().with("OPENAI_BASE_URL", &format!("http://{address}/v1")).with("PALYRA_MODEL", "any");
     let ended = home.palyra(&["run", "hello"]).expect(1);
-    let told = "error[PLY-3010]: no connection to the server: Connection refused (os error 111)\n  check the provider's address";
-    assert!(ended.err.contains(told), "{}", ended.err);
+    let told = format!(
+        "error[PLY-3010]: no connection to the server at {address}: Connection refused (os error 111)\n  check the provider's address"
+    );
+    assert!(ended.err.contains(&told), "{}", ended.err);
     let runtime = runtime();
     let server = serve(&runtime, Behaviour::always(Reply::status(302, "").header("Location", "http://x/")));
     let ended = home_with(&server).palyra(&["run", "hello"]).expect(1);

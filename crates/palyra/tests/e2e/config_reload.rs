@@ -140,3 +140,62 @@ fn digest_of_config(home: &Home) -> String {
     let shown = home.palyra(&["config", "show", "--json"]).expect(0).json();
     shown[0]["digest"].as_str().unwrap().to_owned()
 }
+
+/// One daemon has one file; a command line can name another.
+#[test]
+fn a_daemon_that_reads_another_file_is_named_and_not_reloaded() {
+    let home = Home::new();
+    let other = home.work().join("other.toml").display().to_string();
+    home.write("other.toml", "");
+    std::fs::create_dir(home.work().join("policies")).unwrap();
+    home.write(
+        "policies/own.cedar",
+        "@id(\"mine\")\nforbid (principal, action, resource == Tool::\"search\");\n",
+    );
+    let of_other = |words: &[&str]| home.palyra(&[&["--config", &other][..], words].concat());
+    let stop = format!("`palyra --config {other} admin stop`, and the next command with `--config {other}`");
+    let usual = home.config_file().display().to_string();
+    let reads_usual = format!("the running daemon reads {usual}, not {other}");
+
+    home.palyra(&["run", "hello"]).expect(0);
+    let reloaded = of_other(&["config", "reload"]).expect(2);
+    assert!(reloaded.err.contains(&reads_usual) && reloaded.err.contains(&stop), "{}", reloaded.err);
+    assert!(!reloaded.err.contains("nothing changed"), "{}", reloaded.err);
+    let checked = of_other(&["policy", "check"]).expect(0);
+    assert!(checked.err.contains(&reads_usual) && checked.err.contains(&stop), "{}", checked.err);
+    assert!(!checked.err.contains("reload"), "{}", checked.err);
+    for words in [&["doctor"][..], &["status"]] {
+        let looked = of_other(words);
+        assert!(looked.out.contains(&reads_usual) && looked.out.contains(&stop), "{}", looked.out);
+    }
+    // The control: a file of the same place by its name is the same one.
+    let same = home.palyra(&["--config", &usual, "config", "reload"]).expect(0);
+    assert_eq!(same.err, "✓ read again; nothing changed\n");
+    assert!(!home.palyra(&["doctor"]).out.contains("daemon_file"));
+
+    // The commands as they are written put the rules in force.
+    of_other(&["admin", "stop"]).expect(0);
+    of_other(&["run", "hello"]).expect(0);
+    let checked = of_other(&["policy", "check"]).expect(0);
+    assert!(checked.err.contains("these rules are in force"), "{}", checked.err);
+    assert_eq!(of_other(&["config", "reload"]).expect(0).err, "✓ read again; nothing changed\n");
+
+    // The mirror: the daemon has the file of an option, and the command line has none.
+    let folder = home.config_file().with_file_name("policies");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::copy(home.work().join("policies/own.cedar"), folder.join("mine.cedar")).unwrap();
+    let checked = home.palyra(&["policy", "check"]).expect(0);
+    assert!(
+        checked.err.contains(&format!("the running daemon reads {other}, not {usual}")),
+        "{}",
+        checked.err
+    );
+    assert!(
+        checked.err.contains("`palyra admin stop`") && !checked.err.contains("reload"),
+        "{}",
+        checked.err
+    );
+    // It reads its own file again, and a line says which.
+    let reloaded = home.palyra(&["config", "reload"]).expect(0);
+    assert!(reloaded.err.contains(&format!("the running daemon reads {other}")), "{}", reloaded.err);
+}

@@ -143,6 +143,28 @@ fn an_address_that_is_refused_anyway_is_refused_before_anybody_is_asked() {
 }
 
 #[test]
+fn a_refused_address_names_the_commands_with_the_file_of_the_daemon() {
+    let runtime = runtime();
+    let model = serve(&runtime, caller());
+    let web = WebServer::saying("text/plain", "lantern 4711");
+    let home = home_with(&model);
+    home.write("other.toml", "");
+    let file = home.work().join("other.toml").display().to_string();
+    home.palyra(&["--config", &file, "run", "hello"]);
+    let fetch = json!({ "url": web.url("/") });
+    let why = refused_unasked(&home, "http_fetch", &fetch);
+    for command in [format!("`palyra --config {file} admin stop`"), format!("with `--config {file}`")] {
+        assert!(why.contains(&command), "{why}");
+    }
+    // As it is written: the line, the stop, and the next command with the option.
+    home.write("other.toml", &format!("[egress]\nallow_private = [\"{}\"]\n", web.place()));
+    home.palyra(&["--config", &file, "admin", "stop"]).expect(0);
+    home.palyra(&["--config", &file, "run", "hello"]);
+    let outcome = approved(&home, "http_fetch", &fetch);
+    assert!(output(&outcome).contains("lantern 4711"), "{outcome:#}");
+}
+
+#[test]
 fn a_credential_for_a_plain_address_is_refused_before_anybody_is_asked() {
     let runtime = runtime();
     let model = serve(&runtime, caller());

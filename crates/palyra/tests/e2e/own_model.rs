@@ -250,3 +250,72 @@ fn a_daemon_that_lacked_only_the_key_is_replaced_at_once() {
     let asked = home.palyra(&["run", "hello"]).expect(0);
     assert_eq!(asked.out, "keyed\n", "{}", asked.err);
 }
+
+#[test]
+fn a_daemon_whose_model_never_answered_is_replaced_at_once_after_a_correction() {
+    let runtime = runtime();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let wrong = format!("http://{}/v1", taken.local_addr().unwrap());
+    drop(taken);
+    let (mine, other) = (server_saying(&runtime, "mine"), server_saying(&runtime, "other"));
+    let home = Home::new();
+    home.palyra(&["run", "hello"]).expect(0);
+    // It replaces the demo daemon, at an address where no server is.
+    let mut mistaken = home.command(&["run", "hello"]);
+    mistaken.env("OPENAI_BASE_URL", &wrong).env("PALYRA_MODEL", "test-model");
+    let failed = ended(mistaken.spawn().unwrap()).expect(1);
+    assert!(failed.err.contains("PLY-3010") && failed.err.contains("`palyra model test"), "{}", failed.err);
+    // The printed command, with the corrected address, within the minute.
+    ask(&home, Some(&mine), &["model", "test", "openai/test-model"]).expect(0);
+    assert_eq!(ask(&home, Some(&mine), &["run", "hello"]).expect(0).out, "mine\n");
+    assert_eq!(replacements(&home), 2);
+    // The control: its model has answered, so it works for an environment.
+    let refused = ask(&home, Some(&other), &["run", "hello"]).expect(2);
+    assert!(refused.err.contains("less than a minute ago"), "{}", refused.err);
+}
+
+#[test]
+fn a_run_that_waits_is_to_be_answered_before_its_daemon_is_stopped() {
+    let runtime = runtime();
+    let write = || Reply::empty().call("write_file", r#"{"path":"q.txt","content":"x"}"#);
+    let mine = serve(&runtime, Behaviour::each(vec![write(), write()]));
+    let home = Home::new();
+    ask(&home, Some(&mine), &["run", "look around"]).expect(3);
+    let refused = home.palyra(&["run", "hello"]).expect(2);
+    assert!(refused.err.contains("PLY-1408") && refused.err.contains("it has 1 open run"), "{}", refused.err);
+    assert!(refused.err.contains("`palyra runs cancel ID`"), "{}", refused.err);
+    assert!(!refused.err.contains("`palyra admin stop`"), "{}", refused.err);
+    // The line works as it is written.
+    home.palyra(&["runs", "cancel", "last"]).expect(0);
+    let asked = home.palyra(&["run", "hello"]).expect(0);
+    assert!(asked.out.contains("demo model"), "{}", asked.out);
+
+    // After a stop all the same, the variables and a new run are named, and no test of the model.
+    let home = Home::new();
+    ask(&home, Some(&mine), &["run", "look around"]).expect(3);
+    home.palyra(&["admin", "stop"]).expect(0);
+    home.palyra(&["run", "hello"]).expect(0);
+    let failed = home.palyra(&["approve", "yes", "last", "--wait"]).expect(1);
+    assert!(failed.err.contains("PLY-3006") && failed.err.contains("OPENAI_BASE_URL"), "{}", failed.err);
+    assert!(failed.err.contains("a new run") && !failed.err.contains("model test"), "{}", failed.err);
+}
+
+#[test]
+fn a_file_or_a_setting_that_the_daemon_was_not_started_with_is_said_not_to_be_used() {
+    let home = Home::new();
+    home.palyra(&["run", "hello"]).expect(0);
+    home.write("other.toml", "nonsense");
+    let other = home.work().join("other.toml").display().to_string();
+    let asked = home.palyra(&["--config", &other, "run", "--model", "demo/demo", "hello"]).expect(0);
+    let unused = format!("! {other} is not used: the running daemon reads ");
+    assert!(asked.err.contains(&unused), "{}", asked.err);
+    let home = home.with("PALYRA__LIMITS__TURNS_MAX", "7");
+    let asked = home.palyra(&["run", "hello"]).expect(0);
+    let unused = "! PALYRA__LIMITS__TURNS_MAX of this environment is not used";
+    assert_eq!(asked.err.matches(unused).count(), 1, "{}", asked.err);
+    // As it is written.
+    home.palyra(&["admin", "stop"]).expect(0);
+    let asked = home.palyra(&["run", "hello"]).expect(0);
+    assert!(!asked.err.contains("not used"), "{}", asked.err);
+    assert_eq!(home.palyra(&["run", "hello"]).expect(0).err, "");
+}

@@ -80,6 +80,24 @@ fn a_secret_in_a_call_that_takes_a_credential_leads_to_the_vault() {
     assert!(!said("plain", ArgumentsHold::Secret).1.contains("vault"));
 }
 
+#[test]
+fn a_secret_is_not_saved_again_and_goes_to_no_address_without_tls() {
+    let of = |url: &str| credential_mend(&json!({ "url": url }));
+    for url in ["http://127.0.0.1:8944/tide?token=<secret:vault>", "HTTP://h/a?b=<secret:github-token>"] {
+        let why = of(url);
+        assert!(why.contains("over https:// only, so this http:// address takes none"), "{why}");
+        assert!(!why.contains("vault put"), "{why}");
+    }
+    let kept = of("https://h/a?token=<secret:vault>");
+    assert!(
+        kept.contains("that is known here; where the vault has it")
+            && kept.contains("`palyra admin vault list`"),
+        "{kept}"
+    );
+    assert!(!kept.contains("vault put"), "{kept}");
+    assert!(of("https://h/a?token=<secret:github-token>").contains("`palyra admin vault put NAME"));
+}
+
 /// A secret that is named raises the risk of whatever tool, and rules can speak of it.
 #[test]
 fn a_credential_is_judged_and_told_apart() {

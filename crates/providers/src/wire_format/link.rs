@@ -273,7 +273,8 @@ fn pause_headers(headers: &HeaderMap) -> PauseHeaders<'_> {
 
 fn transport_failure(error: reqwest::Error) -> ModelFailure {
     let class = if error.is_timeout() { ModelFailureClass::Timeout } else { ModelFailureClass::Network };
-    // The URL may carry what its owner would not show.
+    // The URL may carry what its owner would not show; its host and port are what was tried.
+    let tried = error.url().and_then(authority).map(|authority| format!(" at {authority}"));
     let error = error.without_url();
     let mut cause: &dyn std::error::Error = &error;
     while let Some(below) = cause.source() {
@@ -281,11 +282,11 @@ fn transport_failure(error: reqwest::Error) -> ModelFailure {
     }
     let cause = cause.to_string();
     let what = if error.is_connect() {
-        unconnected(&cause)
+        unconnected(&cause, &tried.unwrap_or_default())
     } else if error.is_body() || error.is_decode() {
-        "the connection broke in the middle of the answer"
+        "the connection broke in the middle of the answer".to_owned()
     } else {
-        "the connection broke before an answer"
+        "the connection broke before an answer".to_owned()
     };
     failure(class, &format!("{what}: {cause}{}", certificate_hint(&cause)))
 }
@@ -303,12 +304,18 @@ fn certificate_hint(cause: &str) -> String {
     }
 }
 
-/// Says why there is no connection; `cause` is what the system says.
-fn unconnected(cause: &str) -> &'static str {
+/// Returns host and port of an address, without what may be secret in it.
+fn authority(url: &Url) -> Option<String> {
+    let port = url.port_or_known_default()?;
+    Some(format!("{}:{port}", url.host_str()?))
+}
+
+/// Says why there is no connection; `cause` is what the system says, `place` where the server would be.
+fn unconnected(cause: &str, place: &str) -> String {
     if cause.starts_with("failed to lookup address information") {
-        "no connection to the server, since its host name cannot be resolved"
+        format!("no connection to the server{place}, since its host name cannot be resolved")
     } else {
-        "no connection to the server"
+        format!("no connection to the server{place}")
     }
 }
 
@@ -328,7 +335,20 @@ mod tests {
             ("Connection refused (os error 111)", false),
             ("Network is unreachable (os error 101)", false),
         ] {
-            assert_eq!(unconnected(cause).contains("cannot be resolved"), is_name, "{cause}");
+            let said = unconnected(cause, " at box.example:443");
+            assert_eq!(said.contains("cannot be resolved"), is_name, "{cause}");
+            assert!(said.starts_with("no connection to the server at box.example:443"), "{said}");
+        }
+    }
+
+    #[test]
+    fn a_place_is_a_host_and_a_port_and_nothing_else_of_an_address() {
+        for (url, expect) in [
+            ("http://user:canary-17@box.example/v1?key=canary-17", "box.example:80"),
+            ("https://[::1]:8080/v1", "[::1]:8080"),
+            ("https://box.example", "box.example:443"),
+        ] {
+            assert_eq!(authority(&Url::parse(url).expect("an address")).as_deref(), Some(expect));
         }
     }
 

@@ -4,21 +4,16 @@ use palyra_client::ClientError;
 use palyra_types::ErrorCode;
 
 use crate::failure::Failure;
-use crate::model_names::is_same_model;
+use palyra_explain::KeptModel;
 use palyra_screen_text::shell_word;
 
 /// Returns a failure with the mend that can be typed in a chat, where that differs from a shell's.
 pub(super) fn in_chat(failure: Failure) -> Failure {
-    if let Failure::Client(error @ ClientError::OtherModel { in_force, own, wait_seconds, .. }) = &failure {
-        let stop = "`palyra admin stop` in another terminal, then try again";
-        let stop = match wait_seconds {
-            0 => format!("type {stop}"),
-            seconds => format!("try again in {seconds} s; or, not to wait, type {stop}"),
-        };
-        let mend = match is_same_model(in_force, own) {
-            true => format!("`/model {in_force}` asks the daemon's model; or {stop}"),
-            false => stop,
-        };
+    if let Failure::Client(
+        error @ ClientError::OtherModel { in_force, own, kept_because: why, wait_seconds },
+    ) = &failure
+    {
+        let mend = KeptModel { in_force, own, why, wait_seconds: *wait_seconds }.mend_in_chat();
         return Failure::WithMend { code: error.code(), message: error.to_string(), mend };
     }
     if let Failure::Client(error) = &failure

@@ -141,7 +141,7 @@ async fn only_model(context: &Context, config: &ConfigText, server: &str) -> Res
     let names = models_of(server, asked);
     if let Some(error) = failed {
         let mend = match missing_key(&error) {
-            Some(missing) => missing.mend(""),
+            Some(missing) => missing.mend(),
             None => format!("name one of its models: `palyra model use {server}/MODEL`"),
         };
         return Err(refused(
