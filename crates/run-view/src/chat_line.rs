@@ -44,7 +44,8 @@ const SHELL_FORMS: [(&str, &str); 13] = [
 ];
 
 /// Commands that a chat does not have, and the command line of `palyra` that is for it.
-const IN_SHELL: [(&str, &str); 9] = [
+const IN_SHELL: [(&str, &str); 10] = [
+    ("/rename", "palyra sessions rename SESSION TITLE"),
     ("/memory", "palyra memory"),
     ("/budget", "palyra budget"),
     ("/usage", "palyra usage"),
@@ -176,7 +177,8 @@ pub fn chat_command_of(verb: &str) -> Option<(&'static str, &'static str)> {
     COMMANDS.iter().find(|(command, ..)| command == wanted).map(|(command, _, what)| (*command, *what))
 }
 
-/// Returns the command line of `palyra` that does what a command would do which a chat does not have.
+/// Returns the command line of `palyra` that does what a command would do which a chat does not have; `SESSION` in it is
+/// for the session of the chat.
 pub fn shell_command_of(typed: &str) -> Option<&'static str> {
     IN_SHELL.iter().find(|(command, _)| *command == typed).map(|(_, line)| *line)
 }
@@ -300,6 +302,7 @@ mod tests {
         assert_eq!(nearest_chat_command("/session"), Some("/sessions"));
         assert_eq!(nearest_chat_command("/xyzzy"), None);
         assert_eq!(shell_command_of("/erase"), Some("palyra journal erase"));
+        assert_eq!(shell_command_of("/rename"), Some("palyra sessions rename SESSION TITLE"));
         assert_eq!(shell_command_of("/xyzzy"), None);
         for (command, _) in IN_SHELL {
             assert_eq!(read_chat_line(command), ChatLine::Unknown(command));
