@@ -66,7 +66,7 @@ pub fn examine_policies(
 ) -> ExaminedPolicies {
     let folder = match folder {
         Some(folder) if !folder.is_dir() => {
-            let mistakes = vec![format!("{} is not a folder", folder.display())];
+            let mistakes = vec![not_a_folder(wanted, folder)];
             return ExaminedPolicies { mistakes, ..ExaminedPolicies::default() };
         }
         Some(folder) => Some(folder.to_owned()),
@@ -93,6 +93,23 @@ pub fn examine_policies(
         PolicyExamination::Check => checked(&files, &tools, found),
         PolicyExamination::Test => tested(files, tools, found),
     }
+}
+
+/// Says that policies are read by the folder, and names the folder of a file.
+fn not_a_folder(wanted: PolicyExamination, named: &Path) -> String {
+    let verb = match wanted {
+        PolicyExamination::Check => "check",
+        PolicyExamination::Test => "test",
+    };
+    let shown = named.display();
+    let Some(folder) = named.parent().filter(|_| named.is_file()) else {
+        return format!("{shown} is not a folder");
+    };
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    format!(
+        "{shown} is a file; the rules of a folder are read together: name its folder, `palyra policy {verb} {}`",
+        folder.display()
+    )
 }
 
 /// Returns every tool that ships, and the components that a daemon with this state directory offered last.
@@ -350,5 +367,18 @@ mod tests {
             None,
         );
         assert_eq!(found.mistakes, ["/no/such is not a folder"]);
+    }
+
+    #[test]
+    fn a_file_of_rules_is_led_to_its_folder() {
+        let root = tempfile::tempdir().unwrap();
+        let file = root.path().join("src.cedar");
+        std::fs::write(&file, "").unwrap();
+        for (wanted, verb) in [(PolicyExamination::Check, "check"), (PolicyExamination::Test, "test")] {
+            let found = examine_policies(wanted, Some(&file), None, &BTreeMap::new(), None);
+            let mistakes = found.mistakes.concat();
+            let command = format!("`palyra policy {verb} {}`", root.path().display());
+            assert!(mistakes.contains("is a file") && mistakes.contains(&command), "{mistakes}");
+        }
     }
 }

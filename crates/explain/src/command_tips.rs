@@ -24,6 +24,9 @@ const FIRST_VERBS: usize = 17;
 /// Verbs whose words can begin with `--`.
 const FREE_TEXT: [&[&str]; 3] = [&["run"], &["runs", "answer"], &["runs", "steer"]];
 
+/// How the command begins that saves a secret.
+const SAVES_SECRET: &str = "palyra admin vault put";
+
 /// A line of so many words is likely a question.
 const QUESTION_WORDS_MIN: usize = 3;
 
@@ -47,7 +50,10 @@ pub fn with_tip(
     let only = match error.kind() {
         ErrorKind::InvalidSubcommand | ErrorKind::UnknownArgument => None,
         ErrorKind::MissingRequiredArgument => Some(completed_command(typed)),
-        ErrorKind::ValueValidation => Some(explained_tool(&error, typed)),
+        ErrorKind::ValueValidation => match seconds_as_number(&error) {
+            Some(tip) => return with_tips(error, [tip]),
+            None => Some(explained_tool(&error, typed)),
+        },
         _ => return error,
     };
     if let Some(only) = only {
@@ -59,7 +65,9 @@ pub fn with_tip(
         branch_at_entry(typed).or_else(|| known_command(&with_option(&error, typed)))
     {
         tips.push(format!("`{command}` {effect}"));
-        let question = as_question(typed, QUESTION_WORDS_MIN).filter(|_| without_verb);
+        // The value of a secret is among the words, and no model is to read it.
+        let is_public = !command.starts_with(SAVES_SECRET);
+        let question = as_question(typed, QUESTION_WORDS_MIN).filter(|_| without_verb && is_public);
         tips.extend(question.map(|command| format!("`{command}` asks a model")));
         error.remove(ContextKind::SuggestedSubcommand);
         error.remove(ContextKind::SuggestedArg);
@@ -140,6 +148,25 @@ fn is_second_word(error: &clap::Error, typed: &[String]) -> bool {
     [ContextKind::InvalidSubcommand, ContextKind::InvalidArg]
         .into_iter()
         .any(|kind| matches!(error.get(kind), Some(ContextValue::String(word)) if typed.get(1) == Some(word)))
+}
+
+/// Returns how an option that takes seconds is typed, where they came with a unit.
+fn seconds_as_number(error: &clap::Error) -> Option<String> {
+    let Some(ContextValue::String(argument)) = error.get(ContextKind::InvalidArg) else { return None };
+    let option = argument.strip_suffix(" <SECONDS>")?;
+    let Some(ContextValue::String(value)) = error.get(ContextKind::InvalidValue) else { return None };
+    let unit_at = value.find(|c: char| !c.is_ascii_digit())?;
+    let (number, unit) = value.split_at(unit_at);
+    let in_seconds = match unit.trim() {
+        "s" | "sec" | "second" | "seconds" => 1,
+        "m" | "min" | "minute" | "minutes" => 60,
+        "h" | "hour" | "hours" => 3_600,
+        _ => 0,
+    };
+    let seconds = number.parse::<u64>().ok().and_then(|number| number.checked_mul(in_seconds));
+    let seconds = seconds.filter(|seconds| *seconds > 0);
+    let example = seconds.map_or_else(|| "30".to_owned(), |seconds| seconds.to_string());
+    Some(format!("{option} takes seconds as a number: `{option} {example}`"))
 }
 
 /// Returns how to ask about a tool that was typed in the place of a run, with what was typed behind it.

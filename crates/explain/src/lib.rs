@@ -5,7 +5,7 @@
 //! answer, `key_mends` after a key that its server refuses, `kept_daemon` where a daemon with another model stays, `unused_variables` where variables name a model that is not asked, `plain_hosts` after a secret was bound to a host
 //! without TLS, `refusal_mends` after a refusal whose code does not say what helps, `chat_mends` in a chat.
 //! `named_server` completes what a command line names of a model server, `default_place` says what names the default model, `other_file` that
-//! the running daemon reads another configuration file.
+//! the running daemon reads another configuration file, `run_words` reads the words of a question.
 
 mod environment;
 mod library;
@@ -23,6 +23,7 @@ mod chat_mends;
 mod named_server;
 mod other_file;
 mod default_place;
+mod run_words;
 
 pub use chat_mends::{mend_in_chat, mend_of_address};
 pub use command_tips::{UnknownWord, with_tip};
@@ -39,6 +40,7 @@ pub use other_file::{OtherFile, OwnFile};
 pub use page_text::page_text;
 pub use plain_hosts::{PlainHostNote, is_same_host};
 pub use refusal_mends::{mend_of_locked_vault, mend_of_refusal};
+pub use run_words::{file_after_attach, joined_input, verb_of_runs};
 pub use topic::{ExplainTopic, UnknownTopic, nothing_called, topic_names};
 pub use typed_commands::{
     TYPED_COMMANDS, branch_at_entry, completed_command, explained_call, is_like_id, known_command,

@@ -6,8 +6,8 @@ use palyra_screen_text::shell_word;
 use palyra_types::id_name::IdName;
 
 /// Command lines that people type, each by its first words and the options among the others; `*` is the next word,
-/// `@` one that looks like an id; `.` is the end, where other lines have more words. Then what to type instead, with that word, and what it does. A line of one row can begin
-/// with a line of a later row, and not the other way round.
+/// `@` one that looks like an id; `.` is the end, where other lines have more words. Then what to type instead, with the
+/// first such word, and what it does. A line of one row can begin with a line of a later row, and not the other way round.
 pub const TYPED_COMMANDS: &[(&[&str], &str, &str)] = &[
     (
         &["sessions search *", "sessions find *", "search *"],
@@ -15,27 +15,47 @@ pub const TYPED_COMMANDS: &[(&[&str], &str, &str)] = &[
         "searches the sessions",
     ),
     (
-        &["sessions resume *", "sessions open *", "resume *"],
+        &["sessions resume *", "sessions open *", "sessions switch *", "resume *"],
         "palyra chat --session *",
         "goes on with a session",
     ),
     (
-        &["sessions delete *", "sessions remove *"],
+        &["sessions delete *", "sessions remove *", "sessions erase *", "sessions rm *"],
         "palyra journal erase --session *",
         "erases the content of a session",
     ),
     (&["sessions new"], "palyra sessions reset last", "begins a fresh context in the newest session"),
     (
-        &["chat --continue", "chat --resume", "resume", "continue", "--continue", "--resume"],
-        "palyra chat",
-        "goes on with the conversation of this folder",
+        &["chat --continue", "chat --resume", "chat --last", "resume", "continue", "--continue", "--resume"],
+        "palyra chat --session last",
+        "goes on with the newest conversation of this folder",
+    ),
+    (
+        &["run --continue *", "run --resume *"],
+        "palyra run --session last *",
+        "asks in the newest conversation of this folder",
+    ),
+    (
+        &["sessions undo *"],
+        "palyra runs list --session *",
+        "lists the runs of that session; `palyra runs undo RUN` takes one of them back",
+    ),
+    (&["rename @", "title @"], "palyra sessions rename @ TITLE", "gives that conversation a title"),
+    (
+        &["rename", "title", "sessions title"],
+        "palyra sessions rename last TITLE",
+        "gives the newest conversation of this folder a title",
+    ),
+    (
+        &["branch .", "fork .", "runs branch .", "runs fork ."],
+        "palyra sessions branch last",
+        "branches the conversation of the last run",
     ),
     (
         &["runs branch *", "runs fork *", "branch *", "fork *"],
         "palyra sessions branch *",
         "branches the conversation of a run, RUN or RUN@ENTRY",
     ),
-    (&["chat --last"], "palyra chat --session last", "goes on with the newest session"),
     (
         &["chat --branch"],
         "palyra chat",
@@ -85,7 +105,20 @@ pub const TYPED_COMMANDS: &[(&[&str], &str, &str)] = &[
         "says how to remove a model: its section in the configuration file is deleted",
     ),
     (
-        &["policy add", "policy edit", "policy new", "policy create", "policy set"],
+        &["policy deny *", "policy forbid *", "policy protect *"],
+        "palyra explain docs/policy.md#folders",
+        "shows the rule that keeps a folder from being changed; rules are files",
+    ),
+    (
+        &[
+            "policy add",
+            "policy edit",
+            "policy new",
+            "policy create",
+            "policy set",
+            "policy deny",
+            "policy allow",
+        ],
         "palyra explain docs/policy.md",
         "says how to write a rule; rules are files",
     ),
@@ -97,7 +130,7 @@ pub const TYPED_COMMANDS: &[(&[&str], &str, &str)] = &[
     (&["cancel ."], "palyra runs cancel last", "stops the last run"),
     (&["runs search *", "runs find *"], "palyra runs list --search *", "searches the runs"),
     (
-        &["runs delete @", "runs erase @", "runs remove @", "erase @", "delete @"],
+        &["runs delete @", "runs erase @", "runs remove @", "runs rm @", "erase @", "delete @"],
         "palyra journal erase @",
         "erases the content of that run",
     ),
@@ -108,8 +141,37 @@ pub const TYPED_COMMANDS: &[(&[&str], &str, &str)] = &[
     ),
     (&["admin log", "admin logs"], "palyra logs", "shows the log of the daemon"),
     (&["sessions ls", "session ."], "palyra sessions list", "lists the sessions"),
-    (&["yes", "allow"], "palyra approve yes last", "lets the only call that waits run"),
-    (&["no", "deny"], "palyra approve no last", "denies the only call that waits"),
+    (
+        &["runs approve @", "runs deny @"],
+        "palyra approve list --run @",
+        "lists what that run asks; `palyra approve yes ID` or `palyra approve no ID` answers it",
+    ),
+    (
+        &["approve yes @ @"],
+        "palyra approve yes @",
+        "lets that call run; each of the others takes a command of its own, and `palyra approve` asks about each",
+    ),
+    (
+        &["approve no * -m"],
+        "palyra approve no * --note TEXT",
+        "denies that call, and the model reads the text",
+    ),
+    (
+        &["approve yes * -m"],
+        "palyra approve yes * --note TEXT",
+        "lets that call run, with the text on record",
+    ),
+    (&["approve --list", "approve ls"], "palyra approve list", "lists what waits for an answer"),
+    (
+        &["yes", "allow", "approve allow .", "runs approve ."],
+        "palyra approve yes last",
+        "lets the only call that waits run",
+    ),
+    (
+        &["no", "deny", "approve deny .", "approve reject .", "runs deny ."],
+        "palyra approve no last",
+        "denies the only call that waits",
+    ),
     (&["approve deny *", "approve reject *"], "palyra approve no *", "denies that call"),
     (&["approve allow *", "approve @"], "palyra approve yes *", "lets that call run"),
     (
@@ -130,7 +192,11 @@ pub const TYPED_COMMANDS: &[(&[&str], &str, &str)] = &[
     ),
     (&["config get", "config list", "settings"], "palyra config show", "shows the settings"),
     (&["config init"], "palyra init", "writes a configuration file to begin with"),
-    (&["models"], "palyra model list", "lists the models"),
+    (
+        &["models", "model show", "model ls"],
+        "palyra model list",
+        "lists the models, and which one is the default",
+    ),
     (&["login", "auth"], "palyra model add", "adds a model with its key"),
     (&["recall *"], "palyra memory search *", "searches what is remembered for you"),
     (&["remember *"], "palyra memory add *", "remembers it for you"),
@@ -176,7 +242,81 @@ pub const TYPED_COMMANDS: &[(&[&str], &str, &str)] = &[
         "palyra explain docs/backup.md",
         "says how to make, check and restore a backup with `palyra backup`",
     ),
-    (&["vault", "secrets"], "palyra admin vault list", "lists the secrets by name"),
+    (
+        &["admin vault put * *", "admin vault add * *", "vault put * *", "secret put * *", "secrets put * *"],
+        "palyra admin vault put *",
+        "asks for the value: it is not typed on the command line, where the history of the shell would keep it",
+    ),
+    (
+        &[
+            "vault put *",
+            "vault add *",
+            "vault set *",
+            "secret put *",
+            "secret add *",
+            "secret set *",
+            "secrets put *",
+            "secrets add *",
+            "secrets set *",
+            "admin vault add *",
+            "admin vault set *",
+        ],
+        "palyra admin vault put *",
+        "saves a secret of that name, and asks for its value",
+    ),
+    (
+        &[
+            "vault put",
+            "vault add",
+            "vault set",
+            "secret put",
+            "secret add",
+            "secret set",
+            "secrets put",
+            "secrets add",
+        ],
+        "palyra admin vault put NAME",
+        "saves a secret, and asks for its value",
+    ),
+    (
+        &["vault rotate *", "secret rotate *", "secrets rotate *"],
+        "palyra admin vault rotate *",
+        "replaces the value of that secret, and asks for it",
+    ),
+    (
+        &[
+            "vault remove *",
+            "vault rm *",
+            "vault delete *",
+            "secret remove *",
+            "secret rm *",
+            "secret delete *",
+            "secrets remove *",
+            "secrets rm *",
+            "secrets delete *",
+            "admin vault rm *",
+            "admin vault delete *",
+        ],
+        "palyra admin vault remove *",
+        "deletes that secret",
+    ),
+    (
+        &["vault bind *", "secret bind *", "secrets bind *"],
+        "palyra admin vault bind * HOST",
+        "lets that secret be sent to one more host",
+    ),
+    (
+        &["vault unbind *", "secret unbind *", "secrets unbind *"],
+        "palyra admin vault unbind * HOST",
+        "stops that secret from being sent to a host",
+    ),
+    (&["vault unlock"], "palyra admin vault unlock", "opens the vault with its passphrase"),
+    (&["vault", "secrets", "secret"], "palyra admin vault list", "lists the secrets by name"),
+    (
+        &["usage @"],
+        "palyra runs show @",
+        "shows that run with what it used; `palyra usage` sums up what models used",
+    ),
     (&["completions"], "palyra admin completions bash", "writes completions for a shell"),
     (&["verify"], "palyra journal verify", "verifies the journal"),
     (
@@ -202,7 +342,8 @@ pub const TYPED_COMMANDS: &[(&[&str], &str, &str)] = &[
 ];
 
 /// Whole command lines that lack something, as in [`TYPED_COMMANDS`].
-const INCOMPLETE_COMMANDS: [(&str, &str, &str); 6] = [
+const INCOMPLETE_COMMANDS: [(&str, &str, &str); 7] = [
+    ("sessions branch", "palyra sessions branch last", "branches the conversation of the last run"),
     (
         "runs undo",
         "palyra runs undo last --dry-run",
@@ -317,8 +458,7 @@ fn filled(command: &str, word: &str) -> String {
 
 /// Returns the word that `*` or `@` is, or an empty one, where a pattern fits.
 fn matched<'t>(pattern: &str, typed: &'t [String]) -> Option<&'t str> {
-    let (options, words): (Vec<&str>, Vec<&str>) =
-        pattern.split(' ').partition(|word| word.starts_with("--"));
+    let (options, words): (Vec<&str>, Vec<&str>) = pattern.split(' ').partition(|word| word.starts_with('-'));
     let plain = plain_words(typed);
     let ends = words.last() == Some(&".");
     let words = if ends { &words[..words.len() - 1] } else { &words[..] };
@@ -333,8 +473,12 @@ fn matched<'t>(pattern: &str, typed: &'t [String]) -> Option<&'t str> {
     let is_match = words.iter().enumerate().all(fits) && has_options;
     // A pattern of options alone is for a command line without a verb.
     let is_whole = (!words.is_empty() && !ends) || plain.len() == words.len();
-    let at = words.iter().position(|word| ["*", "@"].contains(word));
-    (is_match && is_whole).then(|| at.map_or("", |at| plain[at]))
+    let mut places = words.iter().enumerate().filter(|(_, word)| ["*", "@"].contains(word)).map(|(at, _)| at);
+    let at = places.next();
+    // Where one word too many is looked for, the value of an option is none.
+    let is_together =
+        places.next().is_none() || typed.iter().zip(words).all(|(typed, _)| !typed.starts_with('-'));
+    (is_match && is_whole && is_together).then(|| at.map_or("", |at| plain[at]))
 }
 
 #[cfg(test)]

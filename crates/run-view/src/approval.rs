@@ -390,6 +390,19 @@ pub fn is_said_by_tape(answer: &v1::ResolveApprovalResponse) -> bool {
     answer.counted || (decided_by_rules && answer.asked_again_as.is_empty())
 }
 
+/// Returns an answer with the arguments that run, where those that were proposed do not.
+#[must_use]
+pub fn with_edited(mut answer: v1::ResolveApprovalResponse, arguments: &str) -> v1::ResolveApprovalResponse {
+    let prompt = answer.approval.as_mut().and_then(|approval| approval.prompt.as_mut());
+    // Once the content is erased there is no tool, and nothing to show.
+    if let Some(prompt) = prompt.filter(|prompt| !arguments.is_empty() && !prompt.tool.is_empty()) {
+        // It says what the proposed arguments would have done.
+        prompt.summary.clear();
+        arguments.clone_into(&mut prompt.arguments);
+    }
+    answer
+}
+
 /// Returns what became of an answer, for a call in a folder where that is known; `shown` is an id as messages show it.
 pub fn outcome(
     answer: &v1::ResolveApprovalResponse,
@@ -412,6 +425,11 @@ pub fn outcome(
     }
     if !answer.counted {
         let told = match (approval.decided_by.as_str(), approval.note.as_str()) {
+            ("", "") if approval.state() == v1::ApprovalState::Expired => format!(
+                "nothing ran; the question expired before it was answered. To have it asked again, say in its session that \
+                 it may try again: `palyra runs answer {} --new TEXT`",
+                shown(&approval.run_id)
+            ),
             ("", "") => format!("it was decided before: {state}"),
             ("", note) if approval.state() == v1::ApprovalState::Withdrawn => format!(
                 "nothing ran; the question was withdrawn after it was asked: {}; `palyra runs tail {}` shows how it \

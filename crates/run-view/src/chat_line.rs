@@ -50,9 +50,9 @@ const IN_SHELL: [(&str, &str); 15] = [
     ("/budget", "palyra budget"),
     ("/usage", "palyra usage"),
     ("/erase", "palyra journal erase last"),
-    ("/rename", "palyra sessions rename last TITLE"),
-    ("/title", "palyra sessions rename last TITLE"),
-    ("/archive", "palyra sessions archive last"),
+    ("/rename", "palyra sessions rename SESSION TITLE"),
+    ("/title", "palyra sessions rename SESSION TITLE"),
+    ("/archive", "palyra sessions archive SESSION"),
     ("/export", "palyra journal export last"),
     ("/tail", "palyra runs tail last"),
     ("/schedule", "palyra admin schedules"),
@@ -209,7 +209,8 @@ pub fn chat_command_of(verb: &str) -> Option<(&'static str, &'static str)> {
     COMMANDS.iter().find(|(command, ..)| command == wanted).map(|(command, _, what)| (*command, *what))
 }
 
-/// Returns the command line of `palyra` that does what a command would do which a chat does not have.
+/// Returns the command line of `palyra` that does what a command would do which a chat does not have; `SESSION` in it is
+/// for the session of the chat.
 pub fn shell_command_of(typed: &str) -> Option<&'static str> {
     IN_SHELL.iter().find(|(command, _)| *command == typed).map(|(_, line)| *line)
 }
@@ -345,7 +346,8 @@ mod tests {
         }
         let is_command = |wanted: &str| COMMANDS.iter().any(|(word, ..)| *word == wanted);
         assert!(OTHER_WORDS.iter().all(|(other, command)| is_command(command) && !is_command(other)));
-        assert_eq!(shell_command_of("/erase"), Some("palyra journal erase"));
+        assert_eq!(shell_command_of("/erase"), Some("palyra journal erase last"));
+        assert_eq!(shell_command_of("/rename"), Some("palyra sessions rename SESSION TITLE"));
         assert_eq!(shell_command_of("/xyzzy"), None);
         for (command, _) in IN_SHELL {
             assert_eq!(read_chat_line(command), ChatLine::Unknown(command));

@@ -1,12 +1,14 @@
 //! An erasure in words: what it took, when, by whom and why.
 
-use palyra_screen_text::{count, short_id};
+use palyra_screen_text::{clean_line, count, short_id};
 use palyra_wire::v1;
 
 use super::times::date;
+use super::undone_files::undone_by_path;
 
 /// Ranges of entries that are shown of an erasure.
 const RANGES_SHOWN_MAX: usize = 20;
+const PATH_CHARS_MAX: usize = 200;
 
 fn by_whom(erasure: &v1::JournalEntry) -> String {
     match erasure.principal_id.as_str() {
@@ -82,7 +84,51 @@ pub fn erasure_plan_lines(about: &str, plan: &v1::Erasure, ranges: PlanRanges) -
     lines
 }
 
+/// Says of a run whose content is to be erased that its changes in files cannot be taken back afterwards; `None` where none
+/// can be now. `files` is what taking the run back would do.
+#[must_use]
+pub fn lost_undo(run: &str, files: &[v1::UndoneFile]) -> Option<String> {
+    let left = undone_by_path(files).into_iter().filter(|file| file.result() == v1::UndoResult::Restored);
+    let paths: Vec<String> = left.map(|file| clean_line(&file.path, PATH_CHARS_MAX)).collect();
+    let shown = match paths.as_slice() {
+        [] => return None,
+        [path] => path.clone(),
+        [path, more @ ..] => format!("{path} and {} more", more.len()),
+    };
+    let id = short_id(run);
+    Some(format!(
+        "what run {id} changed in files ({shown}) cannot be taken back once its content is erased; `palyra runs undo {id}` \
+         still does that before"
+    ))
+}
+
 /// Returns a number of entries with its noun.
 pub fn number_of_entries(number: u64) -> String {
     if number == 1 { "1 entry".to_owned() } else { format!("{number} entries") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_erasure_says_which_changes_it_makes_final() {
+        let file = |path: &str, result: v1::UndoResult| v1::UndoneFile {
+            path: path.to_owned(),
+            result: result.into(),
+            ..Default::default()
+        };
+        let run = "01M84HKZ5N8HY3ARZ2DB96C5QJ";
+        let back = file("a.txt", v1::UndoResult::AlreadyRestored);
+        assert_eq!(lost_undo(run, &[]), None);
+        assert_eq!(lost_undo(run, std::slice::from_ref(&back)), None);
+        let one = lost_undo(run, &[back, file("b.txt", v1::UndoResult::Restored)]).unwrap_or_default();
+        assert!(
+            one.contains("(b.txt) cannot be taken back") && one.contains("`palyra runs undo 96C5QJ`"),
+            "{one}"
+        );
+        let two = ["b.txt", "c.txt"].map(|path| file(path, v1::UndoResult::Restored));
+        let two = lost_undo(run, &two).unwrap_or_default();
+        assert!(two.contains("(b.txt and 1 more)"), "{two}");
+    }
 }

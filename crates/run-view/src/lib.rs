@@ -59,7 +59,7 @@ pub use agent_lines::agent_lines;
 pub use answer::{AnswerForm, GrantSession, OfferScope, SessionOffer, TypedAnswer, is_risky};
 pub use approval::{
     PreviewDetail, answered_question, approval_state_name, call_line, changes, decider, is_said_by_tape,
-    outcome, question, repeated, short_folder, summary, time_left,
+    outcome, question, repeated, short_folder, summary, time_left, with_edited,
 };
 pub use approval_row::{approval_row, time_to_answer, who_decides};
 pub use attach_line::{absent_files_note, at_home, attached_files};
@@ -77,7 +77,9 @@ pub use component_words::{component_capability, effect_contract};
 pub use deferred_output::DeferredOutput;
 pub use effect_row::effect_row;
 pub use entry_table::entry_table;
-pub use erasure_words::{PlanRanges, erased_how, erasure_of_entries, erasure_plan_lines, number_of_entries};
+pub use erasure_words::{
+    PlanRanges, erased_how, erasure_of_entries, erasure_plan_lines, lost_undo, number_of_entries,
+};
 pub use grant_lines::grant_lines;
 pub use incident_text::{healing_mode_row, incident_lines, incident_row};
 pub use learning_row::{learning_head, learning_lines, learning_row, review_done};
@@ -87,13 +89,14 @@ pub use names::{ERASED_MARK, branch_origin, is_named, run_state, run_state_name,
 pub use task_row::{queued_task_row, task_row};
 
 pub use conversation_entries::{last_answer, listed_entries};
-pub use named_other::named_other;
+pub use named_other::{as_bookmark, entry_expected, mend_of_bookmark, named_other};
 pub use person_row::person_row;
 pub use policy_words::{difference_text, explanation_lines, how_in_force};
 pub use posture_line::posture_line;
 pub use project_rules::{accepted_digest, accepted_file_lines, project_file_lines};
 pub use queued_input::{
-    NOTHING_TO_APPROVE, how_to_go_on, mend_of_open, otherwise_waiting, queued_input, queued_run,
+    NOTHING_TO_APPROVE, end_of_open, how_to_go_on, mend_of_open, otherwise_waiting, queued_input,
+    queued_run,
 };
 pub use recall_words::{recall_note, recall_switch_of};
 pub use reference_rows::{reference_notes, reference_row, unknown_reference};
@@ -104,10 +107,10 @@ pub use search_match::{
     SearchMatch, SearchedSessions, no_match_note, no_runs_note, no_session_note, shows_match, surface_named,
 };
 pub use secret_words::{saved_secret_note, secret_row, vault_line};
-pub use session_lines::{session_lines, way_on_of, ways_on_in};
+pub use session_lines::{ChatFolder, chat_command_in, session_lines, way_on_of, ways_on_in};
 pub use tape_view::{used_by_run, used_so_far};
 pub use times::{age, date, typed_day, typed_time};
-pub use undone_files::{UndoExtent, is_back, undo_outcome, undone_by_path};
+pub use undone_files::{UndoExtent, is_back, mend_of_skipped, undo_outcome, undo_summary, undone_by_path};
 pub use unread_references::unread_references;
 pub use unused_server::{UnusedServer, unused_server};
 pub use waiting_work::{WaitingCounts, WaitingWork};

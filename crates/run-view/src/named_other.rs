@@ -28,9 +28,37 @@ pub fn named_other(wanted: IdKind, name: &str, other: &str) -> Option<(ErrorCode
     Some((code, message, mend))
 }
 
+/// Says how a bookmark of this name is written.
+#[must_use]
+pub fn as_bookmark(name: &str) -> String {
+    format!("a bookmark is named with @: @{name}")
+}
+
+/// Says of a name that fits no run that it is one of a bookmark.
+#[must_use]
+pub fn mend_of_bookmark(name: &str) -> String {
+    format!("a bookmark has this name, and is named with @: @{name}")
+}
+
+/// Says what follows the @ behind a run, in the place of what was typed.
+#[must_use]
+pub fn entry_expected(typed: &str) -> String {
+    let expected = "after @ comes the number of an entry, from 1";
+    if typed.is_empty() || typed.parse::<i64>().is_ok() {
+        return expected.to_owned();
+    }
+    format!("{expected}; a bookmark is named without a run: @{typed}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_bookmark_behind_a_run_is_written_alone() {
+        assert_eq!(entry_expected("0"), "after @ comes the number of an entry, from 1");
+        assert!(entry_expected("draft").ends_with("; a bookmark is named without a run: @draft"));
+    }
 
     #[test]
     fn a_name_of_another_thing_leads_from_that_to_the_right_one() {

@@ -79,10 +79,16 @@ pub fn how_to_go_on(run: &v1::Run) -> Option<String> {
 /// Says how an open run ends, and what takes its changes back then.
 #[must_use]
 pub fn mend_of_open(run: &v1::Run) -> String {
+    format!("{}; then `palyra runs undo {}`", end_of_open(run), short_id(&run.run_id))
+}
+
+/// Says how an open run ends.
+#[must_use]
+pub fn end_of_open(run: &v1::Run) -> String {
     let id = short_id(&run.run_id);
     let goes_on = how_to_go_on(run).filter(|_| run.phase() == v1::RunPhase::Waiting);
     let goes_on = goes_on.map(|words| format!("{words}, or ")).unwrap_or_default();
-    format!("{goes_on}`palyra runs cancel {id}` ends it; then `palyra runs undo {id}`")
+    format!("{goes_on}`palyra runs cancel {id}` ends it")
 }
 
 /// Says where nothing waits for an approval or for words: which run waits for something else, newest first.

@@ -32,24 +32,47 @@ pub fn session_lines(session: &v1::Session) -> impl Iterator<Item = String> {
     known.map(|(name, value)| format!("{name:<9}{value}"))
 }
 
+/// Where a conversation can go on that is named to a person.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChatFolder {
+    /// In the folder that the person is in.
+    Here,
+    /// In another one only: no agent works in this one.
+    Elsewhere,
+}
+
+/// Returns the command that goes on with a session, and where it does.
+#[must_use]
+pub fn chat_command_in(session: &str, folder: ChatFolder) -> String {
+    let id = short_id(session);
+    match folder {
+        ChatFolder::Here => format!("`palyra chat --session {id}`"),
+        ChatFolder::Elsewhere => {
+            format!(
+                "in the folder of a project, or with its name for DIR, `palyra chat --session {id} --workspace DIR`"
+            )
+        }
+    }
+}
+
 /// Says how to see more of a session, and how to go on in it.
 #[must_use]
-pub fn ways_on_in(session: &v1::Session) -> String {
+pub fn ways_on_in(session: &v1::Session, folder: ChatFolder) -> String {
     let id = short_id(&session.session_id);
     let goes_on = match session.archived {
         Some(_) => format!("it is archived: `palyra sessions restore {id}` makes it active again"),
-        None => format!("`palyra chat --session {id}` goes on in it"),
+        None => format!("{} goes on in it", chat_command_in(&session.session_id, folder)),
     };
     format!("`palyra runs list --session {id}` lists its runs, `palyra runs tail RUN` shows one; {goes_on}")
 }
 
 /// Says how to go on with the newest session that takes input, or with the newest one of those that are archived.
 #[must_use]
-pub fn way_on_of(listed: &[v1::Session]) -> String {
+pub fn way_on_of(listed: &[v1::Session], folder: ChatFolder) -> String {
     let is_active = |session: &&v1::Session| session.archived.is_none();
     match listed.iter().find(is_active) {
         Some(newest) => {
-            format!("`palyra chat --session {}` goes on with that session", short_id(&newest.session_id))
+            format!("{} goes on with that session", chat_command_in(&newest.session_id, folder))
         }
         None => {
             let newest = listed.first().map(|session| short_id(&session.session_id)).unwrap_or_default();
@@ -80,9 +103,25 @@ mod tests {
     fn an_archived_session_is_restored_before_it_goes_on() {
         let session_id = "01M84HKZ5N8HY3ARZ2DB96C5QJ".to_owned();
         let mut session = v1::Session { session_id, ..Default::default() };
-        assert!(ways_on_in(&session).contains("`palyra chat --session 96C5QJ`"));
+        let here = ChatFolder::Here;
+        assert!(ways_on_in(&session, here).contains("`palyra chat --session 96C5QJ`"));
         session.archived = Some(prost_types::Timestamp::default());
-        let said = ways_on_in(&session);
+        let said = ways_on_in(&session, here);
         assert!(said.contains("`palyra sessions restore 96C5QJ`") && !said.contains("chat"), "{said}");
+    }
+
+    #[test]
+    fn where_no_agent_works_the_way_on_names_a_folder() {
+        let session_id = "01M84HKZ5N8HY3ARZ2DB96C5QJ".to_owned();
+        let session = v1::Session { session_id, ..Default::default() };
+        let named = "`palyra chat --session 96C5QJ --workspace DIR`";
+        for said in [
+            way_on_of(std::slice::from_ref(&session), ChatFolder::Elsewhere),
+            ways_on_in(&session, ChatFolder::Elsewhere),
+        ] {
+            assert!(said.contains(named) && said.contains("the folder of a project"), "{said}");
+        }
+        let here = way_on_of(std::slice::from_ref(&session), ChatFolder::Here);
+        assert_eq!(here, "`palyra chat --session 96C5QJ` goes on with that session");
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Invariant: each path is reported once, by what became of it in the end.
 
-use palyra_screen_text::clean_line;
+use palyra_screen_text::{clean_line, count, short_id};
 use palyra_terminal::NoteKind;
 use palyra_wire::v1;
 
@@ -70,6 +70,42 @@ pub fn undo_outcome(file: &v1::UndoneFile, extent: UndoExtent) -> (NoteKind, Str
     (mark, done.to_owned())
 }
 
+/// Says what a person can do about files that were skipped because they are not as the run left them.
+#[must_use]
+pub fn mend_of_skipped(run: &str) -> String {
+    format!(
+        "to take a file back that was skipped, edit it by the lines above, or put it into the state that the run left, \
+         and `palyra runs undo {}` takes it back",
+        short_id(run)
+    )
+}
+
+/// Counts what was taken back, removed, as it was, and skipped.
+#[must_use]
+pub fn undo_summary(files: &[&v1::UndoneFile], extent: UndoExtent) -> String {
+    let back = files.iter().filter(|file| file.result() == v1::UndoResult::Restored);
+    let removed = back.clone().filter(|file| file.removed).count();
+    let restored = back.count() - removed;
+    let skipped = files.iter().filter(|file| !is_back(file)).count();
+    let unchanged = files.len() - restored - removed - skipped;
+    let would = if extent == UndoExtent::Files { "" } else { "would be " };
+    let mut notice = match (restored, removed) {
+        (0, 1..) => format!("{} {would}removed", count(removed as u64, "file")),
+        (_, 0) => format!("{} {would}restored", count(restored as u64, "file")),
+        _ => format!("{} {would}restored, {removed} removed", count(restored as u64, "file")),
+    };
+    if unchanged > 0 {
+        notice.push_str(&format!(", {unchanged} as it was"));
+    }
+    if skipped > 0 || unchanged == 0 {
+        notice.push_str(&format!(", {skipped} skipped"));
+    }
+    if extent == UndoExtent::DryRun {
+        notice.push_str("; nothing was changed");
+    }
+    notice
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -114,5 +150,20 @@ mod tests {
         ];
         let lines: Vec<_> = undone_by_path(&files).iter().map(|file| (&*file.path, file.result())).collect();
         assert_eq!(lines, [("a", v1::UndoResult::Restored), ("b", v1::UndoResult::Conflict)]);
+    }
+
+    #[test]
+    fn the_summary_counts_what_was_removed_as_removed() {
+        let made = file("a", v1::UndoResult::Restored, true);
+        let changed = file("b", v1::UndoResult::Restored, false);
+        for (files, wanted) in [
+            (&[&made][..], "1 file removed, 0 skipped"),
+            (&[&changed], "1 file restored, 0 skipped"),
+            (&[&made, &changed], "1 file restored, 1 removed, 0 skipped"),
+        ] {
+            assert_eq!(undo_summary(files, UndoExtent::Files), wanted);
+        }
+        let dry = undo_summary(&[&made], UndoExtent::DryRun);
+        assert_eq!(dry, "1 file would be removed, 0 skipped; nothing was changed");
     }
 }

@@ -388,7 +388,10 @@ impl Chat<'_> {
             }
             ChatLine::Unknown(command) => {
                 let nearest = match shell_command_of(command) {
-                    Some(line) => Some(format!("in a shell, type `{line}`; ")),
+                    Some(line) => {
+                        let session = short_id(&self.chat_session.session().await?.session_id);
+                        Some(format!("in a shell, type `{}`; ", line.replace("SESSION", &session)))
+                    }
                     None => nearest_chat_command(command).map(|name| format!("did you mean {name}? ")),
                 };
                 let message = format!(

@@ -14,7 +14,7 @@ use palyra_wire::v1;
 use super::open_questions::{NOTHING_TO_APPROVE, nothing_to_approve};
 use crate::context::Context;
 use crate::failure::Failure;
-use palyra_run_view::{ERASED_MARK, age, named_other};
+use palyra_run_view::{ERASED_MARK, age, as_bookmark, entry_expected, mend_of_bookmark, named_other};
 use palyra_screen_text::clean_line;
 use palyra_screen_text::short_id;
 use palyra_terminal::NoteKind;
@@ -223,24 +223,44 @@ impl FromStr for RunPlace {
         // `journal show` writes a place as RUN:4.
         let place = if text.starts_with('@') { text.to_owned() } else { text.replacen(':', "@", 1) };
         let (run, tape_seq) = match place.split_once('@') {
-            None => (place.as_str(), 0),
+            None => {
+                let run = place.parse().map_err(|error| format!("{error}; {}", as_bookmark(&place)))?;
+                return Ok(Self::Entry(run, 0));
+            }
             Some(("", name)) if !name.is_empty() && name.parse::<u64>().is_err() => {
                 return Ok(Self::Bookmark(name.to_owned()));
             }
-            Some((run, number)) => {
-                let number = number.parse().ok().filter(|number| *number > 0);
-                (run, number.ok_or("after @ comes the number of an entry, from 1")?)
+            Some((run, entry)) => {
+                let number = entry.parse().ok().filter(|number| *number > 0);
+                (run, number.ok_or_else(|| entry_expected(entry))?)
             }
         };
         Ok(Self::Entry(run.parse()?, tape_seq))
     }
 }
 
+/// Says of a name that fits no run that it is one of a bookmark, where that is so.
+async fn perhaps_bookmark(client: &Client, run: &RunName, failure: Failure) -> Failure {
+    let (RunName::Part(name), Failure::Local { code: code @ ErrorCode::RunNotFound, message, .. }) =
+        (run, &failure)
+    else {
+        return failure;
+    };
+    let bookmarks = client.call(v1::ListBookmarksRequest {}).await.map(|listed| listed.bookmarks);
+    if !bookmarks.unwrap_or_default().iter().any(|bookmark| bookmark.name == *name) {
+        return failure;
+    }
+    Failure::WithMend { code: *code, message: message.clone(), mend: mend_of_bookmark(name) }
+}
+
 impl RunPlace {
     /// Returns it as the daemon wants it.
     pub(super) async fn branch_point(self, client: &Client) -> Result<v1::BranchPoint, Failure> {
         let (run_id, tape_seq) = match self {
-            Self::Entry(run, tape_seq) => (run.resolve(client).await?.to_string(), tape_seq),
+            Self::Entry(run, tape_seq) => match run.resolve(client).await {
+                Ok(run) => (run.to_string(), tape_seq),
+                Err(failure) => return Err(perhaps_bookmark(client, &run, failure).await),
+            },
             Self::Bookmark(name) => {
                 let found = client.call(v1::ListBookmarksRequest {}).await?.bookmarks;
                 let named = found.into_iter().find(|bookmark| bookmark.name == name);
@@ -429,6 +449,14 @@ mod tests {
         }
         assert!(matches!("@a:b".parse(), Ok(RunPlace::Bookmark(ref name)) if name == "a:b"));
         assert!("5FAV:x".parse::<RunPlace>().unwrap_err().contains("number of an entry"));
+        for (typed, wanted) in [
+            ("last@draft", "a bookmark is named without a run: @draft"),
+            ("end", "a bookmark is named with @: @end"),
+            ("first draft", "a bookmark is named with @: @first draft"),
+        ] {
+            assert!(typed.parse::<RunPlace>().unwrap_err().ends_with(wanted), "{typed}");
+        }
+        assert!(!"last@0".parse::<RunPlace>().unwrap_err().contains("bookmark"));
     }
 
     #[test]

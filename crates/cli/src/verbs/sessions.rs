@@ -12,11 +12,14 @@ use palyra_wire::v1;
 
 use super::ids::{MissingSession, RunPlace, find_session, require_branched};
 use super::runs::erased::note_erased_origin;
+use super::start_run::chat_folder;
 use crate::context::Context;
 use crate::drive::OutputFormat;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use palyra_run_view::{ERASED_MARK, branch_origin, run_state, run_state_name, session_lines, ways_on_in};
+use palyra_run_view::{
+    ERASED_MARK, branch_origin, chat_command_in, run_state, run_state_name, session_lines, ways_on_in,
+};
 use palyra_screen_text::clean_line;
 use palyra_screen_text::{count, short_id};
 use palyra_terminal::{NoteKind, Output};
@@ -143,7 +146,7 @@ pub(crate) async fn run(context: &Context, verb: SessionsVerb) -> Result<Exit, F
                 let request = v1::ResolveSessionRequest { session: Some(selector), ..Default::default() };
                 let session = resolve(&client, request).await?;
                 let notice = "a fresh context begins; what was said before stays in the journal";
-                say(context, &session, named.json.into(), notice)
+                say(&context.output, &session, named.json.into(), NoteKind::Good, notice)
             }
             SessionsVerb::Rename { named, title } => {
                 let session = client.rename_session(named.id(&client).await?, title.join(" ")).await?;
@@ -151,7 +154,7 @@ pub(crate) async fn run(context: &Context, verb: SessionsVerb) -> Result<Exit, F
                     "" => "the session has no title".to_owned(),
                     label => format!("the session is called {label}"),
                 };
-                say(context, &session, named.json.into(), &notice)
+                say(&context.output, &session, named.json.into(), NoteKind::Good, &notice)
             }
             SessionsVerb::Branch { place, label, json } => {
                 branch(context, &client, place, label, json.into()).await
@@ -162,11 +165,17 @@ pub(crate) async fn run(context: &Context, verb: SessionsVerb) -> Result<Exit, F
                 let session = client.archive_session(named.id(&client).await?).await?;
                 let id = context.output.id(&session.session_id);
                 let notice = format!("session archived; `palyra sessions restore {id}` restores it");
-                say(context, &session, named.json.into(), &notice)
+                say(&context.output, &session, named.json.into(), NoteKind::Good, &notice)
             }
             SessionsVerb::Restore(named) => {
-                let session = client.restore_session(named.id(&client).await?).await?;
-                say(context, &session, named.json.into(), "session restored; it takes input again")
+                let session = named.find(&client).await?;
+                if session.archived.is_none() {
+                    let notice = "the session is not archived, so nothing was changed; it takes input";
+                    return say(&context.output, &session, named.json.into(), NoteKind::Info, notice);
+                }
+                let session = client.restore_session(id_of(&session)?).await?;
+                let notice = "session restored; it takes input again";
+                say(&context.output, &session, named.json.into(), NoteKind::Good, notice)
             }
             SessionsVerb::Cleanup(named) => cleanup(context, &client, &named).await,
         }
@@ -188,14 +197,15 @@ fn id_of(session: &v1::Session) -> Result<SessionId, Failure> {
 }
 
 fn say(
-    context: &Context,
+    output: &Output,
     session: &v1::Session,
     format: OutputFormat,
+    mark: NoteKind,
     notice: &str,
 ) -> Result<Exit, Failure> {
     match format {
-        OutputFormat::Json => context.output.json(&to_json_with_defaults(session))?,
-        OutputFormat::Text => context.output.note(NoteKind::Good, notice),
+        OutputFormat::Json => output.json(&to_json_with_defaults(session))?,
+        OutputFormat::Text => output.note(mark, notice),
     }
     Ok(Exit::Done)
 }
@@ -220,9 +230,9 @@ async fn branch(
         OutputFormat::Json => context.output.json(&to_json_with_defaults(&session))?,
         OutputFormat::Text => context.output.line(&session.session_id)?,
     }
-    let id = short_id(&session.session_id);
+    let goes_on = chat_command_in(&session.session_id, chat_folder(context));
     let origin = session.branched_from.as_ref().map(branch_origin).unwrap_or_default();
-    context.output.note(NoteKind::Info, &format!("{origin}; `palyra chat --session {id}` goes on there"));
+    context.output.note(NoteKind::Info, &format!("{origin}; {goes_on} goes on there"));
     note_erased_origin(&context.output, client, &run).await?;
     Ok(Exit::Done)
 }
@@ -265,10 +275,11 @@ async fn show(
     }
     session_lines(session).try_for_each(|line| context.output.line(&line))?;
     show_last_runs(&context.output, client, session).await?;
+    context.output.note(NoteKind::Info, &ways_on_in(session, chat_folder(context)));
     Ok(Exit::Done)
 }
 
-/// Shows the last runs of a session, oldest first, and how to see more of it.
+/// Shows the last runs of a session, oldest first.
 async fn show_last_runs(output: &Output, client: &Client, session: &v1::Session) -> Result<(), Failure> {
     let request = v1::ListRunsRequest {
         session_id: session.session_id.clone(),
@@ -283,6 +294,5 @@ async fn show_last_runs(output: &Output, client: &Client, session: &v1::Session)
         let state = run_state_name(run_state(run.state));
         output.line(&format!("{begin:<9}{}  {state:<9}  {input}", short_id(&run.run_id)))?;
     }
-    output.note(NoteKind::Info, &ways_on_in(session));
     Ok(())
 }

@@ -10,6 +10,7 @@ use crate::context::Context;
 use crate::drive::DaemonRun;
 use crate::failure::Failure;
 use crate::verbs::model::has_images;
+use palyra_run_view::ChatFolder;
 use palyra_terminal::NoteKind;
 
 /// Which model and agent a run is to use.
@@ -61,6 +62,12 @@ pub(super) fn workspace_root(context: &Context, choice: &RunChoice) -> Result<St
     }
     let not_text = |_| unusable("this folder's name is not valid UTF-8".to_owned());
     folder.into_os_string().into_string().map_err(not_text)
+}
+
+/// Returns where a conversation can go on that is named to the person in this folder.
+pub(super) fn chat_folder(context: &Context) -> ChatFolder {
+    let is_refused = context.is_local() && workspace_root(context, &RunChoice::default()).is_err();
+    if is_refused { ChatFolder::Elsewhere } else { ChatFolder::Here }
 }
 
 /// Returns the folder that the person is in, where it is the one to work in or below it; otherwise an empty text.

@@ -40,6 +40,12 @@ fn a_run_shows_its_bookmarks_and_a_session_branches_at_one() {
     let branch = home.palyra(&["sessions", "branch", "@first draft", "--json"]).expect(0).json();
     assert_eq!(branch[0]["branched_from"]["tape_seq"], 2, "{branch:?}");
     home.palyra(&["runs", "bookmarks", "@first draft", "the same place"]).expect(0);
+    home.palyra(&["runs", "bookmarks", "last", "draft"]).expect(0);
+    let bare = home.palyra(&["sessions", "branch", "draft"]).expect(1).err;
+    assert!(bare.contains("a bookmark has this name, and is named with @: @draft"), "{bare}");
+    let behind = home.palyra(&["sessions", "branch", "last@draft"]).expect(2).err;
+    assert!(behind.contains("a bookmark is named without a run: @draft"), "{behind}");
+    home.palyra(&["sessions", "branch", "@draft"]).expect(0);
     let unknown = home.palyra(&["sessions", "branch", "@nothing"]).expect(2).err;
     assert!(unknown.contains("palyra runs bookmarks"), "{unknown}");
 }

@@ -183,6 +183,10 @@ fn a_command_that_does_not_exist_is_not_sent() {
     pty.expect("there is no /memory; in a shell, type `palyra memory`");
     pty.expect("type a space before it");
     pty.expect("> ");
+    pty.type_in("/rename lanterns\r");
+    pty.expect("there is no /rename; in a shell, type `palyra sessions rename ");
+    pty.expect(" TITLE`");
+    pty.expect("> ");
     // The line editor completes the only command that begins so.
     pty.type_in("/stat\t\r");
     pty.expect("model openai/test-model");

@@ -38,6 +38,7 @@ fn a_verb_that_lacks_its_run_is_shown_with_the_newest_one() {
         (&["runs", "tail", "--json"], "tip: `palyra runs tail last` "),
         (&["runs", "wait"], "tip: `palyra runs wait last` "),
         (&["runs", "cancel"], "tip: `palyra runs cancel last` "),
+        (&["sessions", "branch"], "tip: `palyra sessions branch last` "),
     ] {
         let message = error(words);
         assert!(message.contains(wanted) && message.matches("tip:").count() == 1, "{words:?}: {message}");
@@ -51,6 +52,65 @@ fn a_verb_that_lacks_its_run_is_shown_with_the_newest_one() {
 fn a_branch_is_looked_for_in_the_chat_that_has_it() {
     let message = error(&["chat", "--session", "2Q7CR5", "--branch", "5"]);
     assert!(message.contains("tip: `palyra chat` ") && message.contains("/branch there"), "{message}");
+}
+
+#[test]
+fn words_of_other_programs_lead_to_the_verb_that_does_it() {
+    for (words, wanted) in [
+        (&["chat", "--continue"][..], "`palyra chat --session last` goes on"),
+        (&["chat", "--resume"], "`palyra chat --session last` goes on"),
+        (&["resume"], "`palyra chat --session last` goes on"),
+        (&["run", "--continue", "fix it now"], "`palyra run --session last 'fix it now'` asks"),
+        (&["--continue", "fix it now"], "`palyra run --session last 'fix it now'` asks"),
+        (&["sessions", "switch", "last"], "`palyra chat --session last` goes on"),
+        (&["sessions", "erase", "last"], "`palyra journal erase --session last` erases"),
+        (&["sessions", "undo", "last"], "`palyra runs list --session last` lists"),
+        (&["rename", "last", "x"], "`palyra sessions rename last TITLE` gives"),
+        (&["rename"], "`palyra sessions rename last TITLE` gives"),
+        (&["branch"], "`palyra sessions branch last` branches"),
+        (&["runs", "rm", "last"], "`palyra journal erase last` erases"),
+        (&["runs", "approve", "last"], "`palyra approve list --run last` lists"),
+        (&["approve", "--list"], "`palyra approve list` lists"),
+        (&["approve", "deny"], "`palyra approve no last` denies"),
+        (&["approve", "yes", "MJGPYC", "2DJP5T"], "`palyra approve yes MJGPYC` lets that call run"),
+        (&["approve", "no", "F2M0YZ", "-m", "x"], "`palyra approve no F2M0YZ --note TEXT` denies"),
+        (&["usage", "last"], "`palyra runs show last` shows"),
+        (&["policy", "deny", "src"], "`palyra explain docs/policy.md#folders` shows"),
+        (&["policy", "list"], "`palyra policy show` shows"),
+        (&["model", "show"], "`palyra model list` lists"),
+        (&["vault", "put", "tide"], "`palyra admin vault put tide` saves"),
+        (&["secret", "add", "tide"], "`palyra admin vault put tide` saves"),
+        (&["secret", "rm", "tide"], "`palyra admin vault remove tide` deletes"),
+    ] {
+        let message = error(words);
+        assert!(message.contains(&format!("tip: {wanted} ").replace("  ", " ")), "{words:?}: {message}");
+    }
+}
+
+#[test]
+fn a_secret_that_was_typed_behind_its_name_goes_to_no_model() {
+    for words in [
+        &["admin", "vault", "put", "harbour", "sk-harbour-41"][..],
+        &["vault", "put", "harbour", "sk-harbour-41"],
+    ] {
+        let message = error(words);
+        assert!(message.contains("tip: `palyra admin vault put harbour` asks for the value"), "{message}");
+        let tips = message.split("tip:").skip(1).collect::<String>();
+        assert!(!tips.contains("sk-harbour-41"), "{message}");
+    }
+    // The value of an option is no word too many.
+    let message = error(&["admin", "vault", "put", "harbour", "--hots", "a.example"]);
+    assert!(message.contains("'--host'") && !message.contains("asks for the value"), "{message}");
+}
+
+#[test]
+fn seconds_with_a_unit_are_shown_as_a_number() {
+    for (typed, wanted) in [("3s", "--timeout 3`"), ("2m", "--timeout 120`"), ("3.5", "--timeout 30`")] {
+        let message = error(&["run", "--timeout", typed, "hello there"]);
+        let tip = format!("tip: --timeout takes seconds as a number: `{wanted}");
+        assert!(message.contains(&tip), "{typed}: {message}");
+    }
+    assert!(!error(&["run", "--timeout", "0", "hello there"]).contains("tip:"));
 }
 
 #[test]

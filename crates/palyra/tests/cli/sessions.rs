@@ -3,6 +3,7 @@
 use palyra_model_server::{Behaviour, ModelServer, Reply};
 
 use crate::home::Home;
+use crate::pty::Pty;
 use crate::scene::{Scene, said};
 
 #[test]
@@ -28,7 +29,13 @@ fn sessions_are_found_named_and_put_away() {
     assert_eq!(found(&["--archived"]), ["notes"]);
     assert_eq!(found(&["--all"]).len(), 2);
     home.palyra(&["run", "--session", "notes", "more"]).expect(5);
-    home.palyra(&["sessions", "restore", "notes"]).expect(0);
+    let restored = home.palyra(&["sessions", "restore", "notes"]).expect(0).err;
+    assert!(restored.contains("session restored; it takes input again"), "{restored}");
+    let unchanged = home.palyra(&["sessions", "restore", "notes"]).expect(0).err;
+    assert!(
+        unchanged.contains("is not archived, so nothing was changed") && !unchanged.contains("restored"),
+        "{unchanged}"
+    );
     home.palyra(&["run", "--session", "notes", "what can you do"]).expect(0);
     home.palyra(&["sessions", "archive", "nothing"]).expect(1);
 }
@@ -57,6 +64,29 @@ fn a_branch_goes_on_from_its_place_and_leaves_the_rest_alone() {
     }
     let late = scene.home.palyra(&["sessions", "branch", "last@9999"]).expect(1);
     assert!(late.err.contains("error[PLY-1113]: "), "{}", late.err);
+}
+
+#[test]
+fn a_list_in_the_home_folder_names_a_command_that_is_not_refused_there() {
+    let home = Home::new().with("TERM", "xterm");
+    home.palyra(&["run", "what can you do"]).expect(0);
+    let listed = |arguments: &[&str]| {
+        let mut command = home.command(arguments);
+        command.current_dir(home.work().with_file_name("home"));
+        let mut pty = Pty::spawn(&command, 200);
+        assert_eq!(pty.ended(), 0, "{}", pty.text());
+        pty.text()
+    };
+    let id = home.palyra(&["sessions", "list", "--json"]).expect(0).json()[0]["session_id"].clone();
+    let id = &id.as_str().unwrap()[20..];
+    let named = format!("`palyra chat --session {id} --workspace DIR`");
+    for arguments in [&["sessions", "list"][..], &["sessions", "show", id]] {
+        let text = listed(arguments);
+        assert!(text.contains(&named), "{arguments:?}: {text}");
+    }
+    let mut pty = Pty::spawn(&home.command(&["sessions", "list"]), 200);
+    pty.expect(&format!("`palyra chat --session {id}` goes on"));
+    assert_eq!(pty.ended(), 0);
 }
 
 #[test]

@@ -86,7 +86,9 @@ fn a_no_after_the_daemon_was_killed_writes_nothing_and_the_run_goes_on() {
 fn what_a_person_changes_in_a_call_is_what_runs() {
     let home = Home::new();
     let waits = asked(&home, ASK);
-    home.palyra(&["approve", "yes", "last", "--set", "path=drafts.txt"]).expect(0);
+    let answered = home.palyra(&["approve", "yes", "last", "--set", "path=drafts.txt"]).expect(0).err;
+    let approved = answered.lines().find(|line| line.contains("approved: ")).unwrap_or_default();
+    assert!(approved.contains("drafts.txt") && !approved.contains("notes.txt"), "{answered}");
     let tape = tape(&home, &waits.run);
     assert_eq!(of(&tape, "tool_started").len(), 1);
     assert!(!home.work().join("notes.txt").exists());

@@ -13,6 +13,9 @@ fn changed() -> Home {
     let waits = asked(&home, ASK);
     let early = home.palyra(&["runs", "undo", &waits.run]).expect(5);
     assert!(early.err.contains("error[PLY-4109]: the run is not over"), "{}", early.err);
+    // It would find nothing to take back once it is cancelled.
+    assert!(early.err.contains("it has changed nothing yet. To end it: "), "{}", early.err);
+    assert!(!early.err.contains("palyra runs undo"), "{}", early.err);
     home.palyra(&["approve", "yes", "last"]).expect(0);
     tape(&home, &waits.run);
     assert_eq!(notes(&home), "one\nnew\nthree\n");
@@ -96,6 +99,7 @@ fn a_run_that_waits_is_named_with_the_earlier_run_that_changed_files() {
     assert!(refused.err.contains("error[PLY-4109]: the run is not over"), "{}", refused.err);
     assert!(refused.err.contains(&format!("`palyra runs cancel {}`", &waits.run[20..])), "{}", refused.err);
     assert!(!refused.err.contains(" ID"), "{}", refused.err);
+    assert!(!refused.err.contains("; then `palyra runs undo"), "{}", refused.err);
     assert!(refused.err.contains(&format!("changed files here is {}", &changing[20..])), "{}", refused.err);
     assert_eq!(notes(&home), "one\nnew\nthree\n");
 }
@@ -115,7 +119,11 @@ fn a_run_of_a_command_says_that_its_changes_are_not_recorded_and_names_no_other_
 #[test]
 fn an_erased_run_is_not_taken_back_and_that_is_the_reason_given() {
     let home = changed();
-    home.palyra(&["journal", "erase", "last", "--yes"]).expect(0);
+    for how in ["--dry-run", "--yes"] {
+        let said = home.palyra(&["journal", "erase", "last", how]).expect(0).err;
+        let lost = "(notes.txt) cannot be taken back once its content is erased; `palyra runs undo ";
+        assert!(said.contains(lost), "{how}: {said}");
+    }
     let run = home.palyra(&["runs", "list", "--json"]).expect(0).json()[0]["run_id"].clone();
     let refused = home.palyra(&["runs", "undo", run.as_str().unwrap()]).expect(1);
     assert!(

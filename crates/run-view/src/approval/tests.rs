@@ -39,7 +39,27 @@ fn what_becomes_of_an_answer_is_told_as_it_is() {
         outcome(&named, "/home/a/proj", str::to_owned).1,
         "approved: write_file create notes.txt (5 bytes) in /home/a/proj; `palyra runs tail RUN` shows how it goes on"
     );
+    let edited = with_edited(named.clone(), r#"{"content":"hello","path":"drafts.txt"}"#);
+    assert_eq!(
+        told(edited),
+        r#"approved: write_file {"content":"hello","path":"drafts.txt"}; `palyra runs tail RUN` shows how it goes on"#
+    );
+    assert_eq!(with_edited(named.clone(), ""), named);
     assert_eq!(told(with(v1::ApprovalState::Pending, true)), "your yes counts; 1 of 2 people said yes");
+}
+
+#[test]
+fn an_answer_to_an_expired_question_says_how_it_is_asked_again() {
+    let approval = v1::Approval {
+        run_id: "RUN".to_owned(),
+        state: v1::ApprovalState::Expired.into(),
+        ..Default::default()
+    };
+    let late = v1::ResolveApprovalResponse { approval: Some(approval), ..Default::default() };
+    let (mark, told) = outcome(&late, "", str::to_owned);
+    assert_eq!(mark, NoteKind::Doubt);
+    assert!(told.starts_with("nothing ran; the question expired before it was answered"), "{told}");
+    assert!(told.contains("may try again: `palyra runs answer RUN --new TEXT`"), "{told}");
 }
 
 fn prompt() -> v1::ApprovalPrompt {

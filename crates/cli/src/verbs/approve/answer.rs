@@ -16,7 +16,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::run_folder::{FOLDER_CHARS_MAX, elsewhere_of};
 use crate::verbs::ids::waiting_here;
-use palyra_run_view::{EchoMode, GrantSession, OfferScope, changes, outcome, repeated};
+use palyra_run_view::{EchoMode, GrantSession, OfferScope, changes, outcome, repeated, with_edited};
 use palyra_screen_text::clean_line;
 use palyra_screen_text::{count, short_id};
 use palyra_terminal::{NoteKind, PromptReader};
@@ -158,12 +158,14 @@ pub(super) async fn send(
     }
     let id = request.approval_id.parse().map_err(|_| unnamed("the daemon named no approval"))?;
     let before = client.get_approval(id).await?;
+    let edited = request.edited_arguments.clone();
     let answer = client.call(request).await.map_err(refused)?;
     if let Some(message) = repeated(&before, &answer) {
         context.output.note(NoteKind::Info, &message);
     } else {
         let run = answer.approval.as_ref().map_or("", |approval| approval.run_id.as_str());
-        let (mark, message) = outcome(&answer, &folder(client, run).await, |id| context.output.id(id));
+        let shown = with_edited(answer.clone(), &edited);
+        let (mark, message) = outcome(&shown, &folder(client, run).await, |id| context.output.id(id));
         context.output.note(mark, &message);
         if let Some(before) = answer.approval.as_ref().filter(|_| !answer.asked_again_as.is_empty()) {
             let again = answer.asked_again_as.parse().map_err(|_| unnamed("the daemon named no approval"))?;

@@ -15,7 +15,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::verbs::ids::{RunName, session_id};
 use crate::verbs::runs::erased::is_erased;
-use palyra_run_view::{PlanRanges, age, erasure_plan_lines, number_of_entries};
+use palyra_run_view::{PlanRanges, age, erasure_plan_lines, lost_undo, number_of_entries};
 use palyra_screen_text::clean_line;
 use palyra_screen_text::{bytes, count, short_id};
 use palyra_terminal::{HISTORY_FILE_NAME, NoteKind, OutputError, PromptReader, ReadingMode};
@@ -143,6 +143,11 @@ pub(super) async fn erase(context: &Context, client: &Client, args: EraseArgs) -
     {
         refuse_passed_over(client, run).await?;
     }
+    if let Some(Subject::RunId(run)) = &subject
+        && let Some(lost) = undo_until_then(client, run).await
+    {
+        context.output.note(NoteKind::Doubt, &lost);
+    }
     let reason = v1::ErasureReason::from_short_name(&args.reason).unwrap_or_default().into();
     let request = v1::EraseContentRequest { subject, dry_run: true, reason };
     let run = async |dry_run| {
@@ -180,6 +185,13 @@ pub(super) async fn erase(context: &Context, client: &Client, args: EraseArgs) -
         context.output.note(NoteKind::Info, &message);
     }
     Ok(exit)
+}
+
+/// Says which changes of a run can be taken back as long as its content is there. A run that is open, or whose files cannot be
+/// compared, is erased without these words.
+async fn undo_until_then(client: &Client, run: &str) -> Option<String> {
+    let files = client.preview_undo(run.parse().ok()?).await.ok()?;
+    lost_undo(run, &files)
 }
 
 /// Returns the line that names the run or session of an erasure; empty for other subjects.

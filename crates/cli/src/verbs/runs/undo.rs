@@ -15,7 +15,10 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::verbs::approve::folder_of;
 use crate::verbs::ids::RunName;
-use palyra_run_view::{UndoExtent, age, is_back, mend_of_open, undo_outcome, undone_by_path};
+use palyra_run_view::{
+    UndoExtent, age, end_of_open, is_back, mend_of_open, mend_of_skipped, undo_outcome, undo_summary,
+    undone_by_path,
+};
 use palyra_screen_text::clean_line;
 use palyra_screen_text::{count, diff_lines, short_id};
 use palyra_terminal::NoteKind;
@@ -81,9 +84,9 @@ pub(super) async fn undo(
             context.output.diff(lines.iter().map(|line| (line.text.as_str(), line.look)));
         }
     }
-    context.output.note(NoteKind::Info, &summary(&files, extent));
+    context.output.note(NoteKind::Info, &undo_summary(&files, extent));
     if files.iter().any(|file| file.result() == v1::UndoResult::Conflict) {
-        context.output.note(NoteKind::Info, &mend_of_skipped(run));
+        context.output.note(NoteKind::Info, &mend_of_skipped(&run.to_string()));
     }
     if extent == UndoExtent::Files && context.is_local() {
         for folder in empty_folders(client, run, &files).await {
@@ -92,15 +95,6 @@ pub(super) async fn undo(
         }
     }
     Ok(exit)
-}
-
-/// Says what a person can do about files that were skipped because they are not as the run left them.
-fn mend_of_skipped(run: RunId) -> String {
-    format!(
-        "to take a file back that was skipped, edit it by the lines above, or put it into the state that the run left, \
-         and `palyra runs undo {}` takes it back",
-        short_id(&run.to_string())
-    )
 }
 
 /// Returns the folders, from the workspace, that hold nothing now that files which the run made are removed.
@@ -116,31 +110,6 @@ async fn empty_folders(client: &Client, run: RunId, files: &[&v1::UndoneFile]) -
         std::fs::read_dir(Path::new(&root).join(folder)).is_ok_and(|mut all| all.next().is_none())
     };
     folders.into_iter().filter(is_empty).collect()
-}
-
-fn summary(files: &[&v1::UndoneFile], extent: UndoExtent) -> String {
-    let back = |removed: bool| {
-        files.iter().filter(move |file| file.result() == v1::UndoResult::Restored && file.removed == removed)
-    };
-    let (restored, removed) = (back(false).count(), back(true).count());
-    let skipped = files.iter().filter(|file| !is_back(file)).count();
-    let unchanged = files.len() - restored - removed - skipped;
-    let would = if extent == UndoExtent::Files { "" } else { "would be " };
-    let mut notice = match (restored, removed) {
-        (0, 1..) => format!("{} {would}removed", count(removed as u64, "file")),
-        (_, 0) => format!("{} {would}restored", count(restored as u64, "file")),
-        _ => format!("{} {would}restored, {removed} removed", count(restored as u64, "file")),
-    };
-    if unchanged > 0 {
-        notice.push_str(&format!(", {unchanged} as it was"));
-    }
-    if skipped > 0 || unchanged == 0 {
-        notice.push_str(&format!(", {skipped} skipped"));
-    }
-    if extent == UndoExtent::DryRun {
-        notice.push_str("; nothing was changed");
-    }
-    notice
 }
 
 /// Says why there is nothing to take back, and names the run that the person may mean.
@@ -203,10 +172,11 @@ async fn still_open(
     match calls_without_undo(client, run).await {
         // It has not changed anything yet, so another run may be meant.
         Ok(None) => match newest_changes(folder, client, others).await {
-            Ok(Some(changes)) => {
-                mend = format!("it has changed nothing yet; {}. To end it: {mend}", changes.describe(others));
+            Ok(other) => {
+                let other =
+                    other.map(|changes| format!("; {}", changes.describe(others))).unwrap_or_default();
+                mend = format!("it has changed nothing yet{other}. To end it: {}", end_of_open(&known));
             }
-            Ok(None) => {}
             Err(failure) => return failure,
         },
         Ok(Some(_)) => {}
@@ -336,22 +306,6 @@ async fn newest_changes(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn file(path: &str, result: v1::UndoResult, removed: bool) -> v1::UndoneFile {
-        v1::UndoneFile { path: path.to_owned(), result: result.into(), removed, ..Default::default() }
-    }
-
-    #[test]
-    fn the_summary_counts_what_was_removed_as_removed() {
-        let (made, changed) =
-            (file("a", v1::UndoResult::Restored, true), file("b", v1::UndoResult::Restored, false));
-        let notice = |files: &[&v1::UndoneFile]| summary(files, UndoExtent::Files);
-        assert_eq!(notice(&[&made]), "1 file removed, 0 skipped");
-        assert_eq!(notice(&[&changed]), "1 file restored, 0 skipped");
-        assert_eq!(notice(&[&made, &changed]), "1 file restored, 1 removed, 0 skipped");
-        let dry = summary(&[&made], UndoExtent::DryRun);
-        assert_eq!(dry, "1 file would be removed, 0 skipped; nothing was changed");
-    }
 
     #[test]
     fn another_run_is_named_with_its_files() {

@@ -9,6 +9,7 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::verbs::runs::erased::is_erased;
+use crate::verbs::start_run::chat_folder;
 use palyra_run_view::{
     ERASED_MARK, SearchedSessions, age, is_named, no_match_note, session_title, shows_match, surface_named,
     way_on_of,
@@ -89,7 +90,7 @@ pub(super) async fn run(context: &Context, client: &Client, args: ListArgs) -> R
     context.table(["SESSION", "AGE", "RUNS", "TITLE"], listed.items.iter().zip(titles).map(row).collect())?;
     listed.note_further(&context.output);
     if context.output.is_watched() {
-        context.output.note(NoteKind::Info, &way_on_of(&listed.items));
+        context.output.note(NoteKind::Info, &way_on_of(&listed.items, chat_folder(context)));
     }
     Ok(Exit::Done)
 }
