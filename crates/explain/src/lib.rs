@@ -1,6 +1,6 @@
 //! The documentation that is part of the program: a page for each error code, and the documents that messages name.
 //!
-//! Begin at [`ExplainTopic::read`]; `library` holds the texts, `page_text` lays them out. `typed_commands` and `command_tips` are what is said
+//! Begin at [`ExplainTopic::read`]; `library` holds the texts, `page_text` lays them out. `typed_commands`, `typed_options` and `command_tips` are what is said
 //! after a command line that does not exist, `model_mends` after a model that does not
 //! answer, `key_mends` after a key that its server refuses, `kept_daemon` where a daemon with another model stays, `unused_variables` where variables name a model that is not asked, `plain_hosts` after a secret was bound to a host
 //! without TLS, `refusal_mends` after a refusal whose code does not say what helps, `chat_mends` in a chat.
@@ -12,6 +12,7 @@ mod library;
 mod topic;
 mod page_text;
 mod typed_commands;
+mod typed_options;
 mod command_tips;
 mod key_mends;
 mod kept_daemon;
@@ -27,7 +28,7 @@ mod run_words;
 
 pub use chat_mends::{mend_in_chat, mend_of_address};
 pub use command_tips::{UnknownWord, with_tip};
-pub use default_place::default_model_place;
+pub use default_place::{default_model_place, mend_of_server};
 pub use environment::ENVIRONMENT;
 pub use kept_daemon::{ENVIRONMENT_PROVIDER, KeptModel, is_same_model};
 pub use key_mends::mend_of_refused_key;
@@ -44,6 +45,7 @@ pub use run_words::{file_after_attach, joined_input, verb_of_runs};
 pub use topic::{ExplainTopic, UnknownTopic, nothing_called, topic_names};
 pub use typed_commands::{
     TYPED_COMMANDS, branch_at_entry, completed_command, explained_call, is_like_id, known_command,
-    plain_words,
+    plain_words, text_of_chat,
 };
+pub use typed_options::with_meant_option;
 pub use unused_variables::{SERVER_VARIABLE, UNSET_COMMAND, settings_not_used, variables_not_used};

@@ -36,6 +36,7 @@ mod posture_line;
 mod printed;
 mod project_rules;
 mod named_other;
+mod listed_name;
 mod queued_input;
 mod recall_words;
 mod reference_rows;
@@ -55,7 +56,7 @@ mod unused_server;
 mod waiting_work;
 
 pub use acting_run::instead_of_last;
-pub use agent_lines::agent_lines;
+pub use agent_lines::{agent_lines, agent_named, agent_row};
 pub use answer::{AnswerForm, GrantSession, OfferScope, SessionOffer, TypedAnswer, is_risky};
 pub use approval::{
     PreviewDetail, answered_question, approval_state_name, call_line, changes, decider, is_said_by_tape,
@@ -71,7 +72,7 @@ pub use chat_line::{
     ChatLine, chat_command_of, chat_command_rest, chat_help, nearest_chat_command, read_chat_line,
     shell_command_of, suggest_in_chat,
 };
-pub use chosen_model::{ModelStanding, chosen_model, model_standing};
+pub use chosen_model::{ModelStanding, chosen_model, model_standing, model_window};
 pub use compaction_view::{compaction_lines, compaction_note};
 pub use component_words::{component_capability, effect_contract};
 pub use deferred_output::DeferredOutput;
@@ -89,14 +90,14 @@ pub use names::{ERASED_MARK, branch_origin, is_named, run_state, run_state_name,
 pub use task_row::{queued_task_row, task_row};
 
 pub use conversation_entries::{last_answer, listed_entries};
+pub use listed_name::{ListedName, listed_name};
 pub use named_other::{as_bookmark, entry_expected, mend_of_bookmark, named_other};
 pub use person_row::person_row;
 pub use policy_words::{difference_text, explanation_lines, how_in_force};
 pub use posture_line::posture_line;
 pub use project_rules::{accepted_digest, accepted_file_lines, project_file_lines};
 pub use queued_input::{
-    NOTHING_TO_APPROVE, end_of_open, how_to_go_on, mend_of_open, otherwise_waiting, queued_input,
-    queued_run,
+    NOTHING_TO_APPROVE, end_of_open, how_to_go_on, mend_of_open, otherwise_waiting, queued_input, queued_run,
 };
 pub use recall_words::{recall_note, recall_switch_of};
 pub use reference_rows::{reference_notes, reference_row, unknown_reference};

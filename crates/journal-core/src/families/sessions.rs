@@ -265,12 +265,10 @@ fn changed(
         SessionEvent::RecallSet { session, recall } => {
             change(rows, entry, *session, |row| row.record.recall = *recall)
         }
-        SessionEvent::Reset { session } => {
-            change(rows, entry, *session, |row| {
-                row.record.reset_at = Some(entry.seq);
-                row.record.runs_before_reset = row.record.runs;
-            })
-        }
+        SessionEvent::Reset { session } => change(rows, entry, *session, |row| {
+            row.record.reset_at = Some(entry.seq);
+            row.record.runs_before_reset = row.record.runs;
+        }),
         _ => Ok(()),
     }
 }

@@ -310,9 +310,17 @@ fn authority(url: &Url) -> Option<String> {
     Some(format!("{}:{port}", url.host_str()?))
 }
 
+/// How the library begins to say that a server answers TLS with something else.
+const NO_TLS: [&str; 2] = ["received corrupt message", "tls handshake eof"];
+
 /// Says why there is no connection; `cause` is what the system says, `place` where the server would be.
 fn unconnected(cause: &str, place: &str) -> String {
-    if cause.starts_with("failed to lookup address information") {
+    if NO_TLS.iter().any(|words| cause.starts_with(words)) {
+        format!(
+            "the server{place} does not answer in TLS, and may speak plain http there: use the port where it speaks https, or \
+             begin its address with http://"
+        )
+    } else if cause.starts_with("failed to lookup address information") {
         format!("no connection to the server{place}, since its host name cannot be resolved")
     } else {
         format!("no connection to the server{place}")
@@ -349,6 +357,28 @@ mod tests {
             ("https://box.example", "box.example:443"),
         ] {
             assert_eq!(authority(&Url::parse(url).expect("an address")).as_deref(), Some(expect));
+        }
+    }
+
+    #[tokio::test]
+    async fn a_server_that_speaks_plain_http_to_an_https_address_is_no_matter_of_certificates() {
+        use std::io::{Read, Write};
+
+        for answer in [&b"HTTP/1.1 400 Bad Request\r\n\r\n"[..], b""] {
+            let server = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+            let address = format!("https://{}/", server.local_addr().expect("an address"));
+            let plain = std::thread::spawn(move || {
+                let (mut line, _) = server.accept().expect("a client");
+                let _ = line.read(&mut [0; 4096]);
+                line.write_all(answer)
+            });
+            let client = HttpClient::new(&Url::parse(&address).expect("an address"), SPAN);
+            let asked = client.get().expect("a client").get(&address).send().await;
+            let told = transport_failure(asked.expect_err("no TLS")).detail.expose().clone();
+            assert!(told.starts_with("the server at 127.0.0.1:"), "{told}");
+            assert!(told.contains("does not answer in TLS"), "{told}");
+            assert!(!told.contains("certificate"), "{told}");
+            plain.join().expect("a server").expect("answered");
         }
     }
 
