@@ -9,8 +9,9 @@ use palyra_screen_text::shell_word;
 use palyra_types::spelling::{is_alike, is_swapped, slips};
 
 use crate::typed_commands::{
-    branch_at_entry, completed_command, explained_call, is_like_id, known_command, plain_words,
+    branch_at_entry, completed_command, explained_call, is_like_id, known_command, plain_words, text_of_chat,
 };
+use crate::typed_options::with_meant_option;
 
 /// Verbs that only show something, or ask again before they do more.
 const SAFE_VERBS: [&str; 36] = [
@@ -21,8 +22,6 @@ const SAFE_VERBS: [&str; 36] = [
 ];
 /// How many of them can be the first word.
 const FIRST_VERBS: usize = 17;
-/// Verbs whose words can begin with `--`.
-const FREE_TEXT: [&[&str]; 3] = [&["run"], &["runs", "answer"], &["runs", "steer"]];
 
 /// A line of so many words is likely a question.
 const QUESTION_WORDS_MIN: usize = 3;
@@ -53,23 +52,27 @@ pub fn with_tip(
     if let Some(only) = only {
         return with_tips(error, only.map(|(command, effect)| format!("`{command}` {effect}")));
     }
+    // The parser has an option that it does not know typed as text, which sends it to a model.
+    error.remove(ContextKind::Suggested);
     let mut tips = Vec::new();
     let without_verb = unknown == UnknownWord::First;
-    if let Some((command, effect)) =
-        branch_at_entry(typed).or_else(|| known_command(&with_option(&error, typed)))
+    if let Some((command, effect)) = meant_option(&error, typed, unknown) {
+        tips.push(format!("`{command}` {effect}"));
+        error.remove(ContextKind::SuggestedArg);
+    } else if let Some((command, effect)) = branch_at_entry(typed)
+        .or_else(|| text_of_chat(typed, invalid_word(&error)?))
+        .or_else(|| known_command(&with_option(&error, typed)))
     {
         tips.push(format!("`{command}` {effect}"));
         let question = as_question(typed, QUESTION_WORDS_MIN).filter(|_| without_verb);
         tips.extend(question.map(|command| format!("`{command}` asks a model")));
         error.remove(ContextKind::SuggestedSubcommand);
         error.remove(ContextKind::SuggestedArg);
-        error.remove(ContextKind::Suggested);
     } else if let Some(tip) = tip_of_option(&error, typed, unknown, verbs) {
         tips.push(tip);
         error.remove(ContextKind::SuggestedArg);
-        error.remove(ContextKind::Suggested);
     } else {
-        keep_safe(&mut error, typed);
+        keep_safe(&mut error);
         if let Some(word) = typed.first().filter(|_| without_verb) {
             let nearest = suggested(&error, ContextKind::SuggestedSubcommand).pop();
             let lacks_letter = |verb: &str| {
@@ -98,7 +101,6 @@ pub fn with_tip(
             error.remove(ContextKind::SuggestedSubcommand);
         } else if let Some(names) = long_names(&error, typed, verbs) {
             tips.push(format!("there are no options of one letter here; with this letter begins {names}"));
-            error.remove(ContextKind::Suggested);
         } else if is_second_word(&error, typed)
             && let Some(command) = as_question(typed, 1 + QUESTION_WORDS_MIN)
         {
@@ -142,8 +144,30 @@ fn is_second_word(error: &clap::Error, typed: &[String]) -> bool {
         .any(|kind| matches!(error.get(kind), Some(ContextValue::String(word)) if typed.get(1) == Some(word)))
 }
 
+/// Returns the command line with what to write in the place of its option.
+fn meant_option(
+    error: &clap::Error,
+    typed: &[String],
+    unknown: UnknownWord,
+) -> Option<(String, &'static str)> {
+    with_meant_option(invalid_word(error)?, typed, (unknown == UnknownWord::First).then_some(typed))
+}
+
+/// Returns the argument that no verb has.
+fn invalid_word(error: &clap::Error) -> Option<&str> {
+    match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(word)) => Some(word),
+        _ => None,
+    }
+}
+
 /// Returns how to ask about a tool that was typed in the place of a run, with what was typed behind it.
 fn explained_tool(error: &clap::Error, typed: &[String]) -> Option<(String, &'static str)> {
+    if let [policy, explain, option, tool, more @ ..] = typed
+        && [policy, explain, option] == ["policy", "explain", "--tool"]
+    {
+        return Some(explained_call(tool, &plain_words(more).into_iter().map(value_of).collect::<Vec<_>>()));
+    }
     let [policy, explain, tool, more @ ..] = typed else { return None };
     let is_tool =
         policy == "policy" && explain == "explain" && tool.starts_with(|c: char| c.is_ascii_lowercase());
@@ -152,6 +176,14 @@ fn explained_tool(error: &clap::Error, typed: &[String]) -> Option<(String, &'st
         Some(ContextValue::String(value)) if value == tool
     );
     (is_tool && is_refused).then(|| explained_call(tool, &plain_words(more)))
+}
+
+/// Returns the value of a word that is written as NAME=VALUE, and another word as it is.
+fn value_of(word: &str) -> &str {
+    match word.split_once('=') {
+        Some((name, value)) if name.bytes().all(|byte| byte.is_ascii_lowercase()) => value,
+        _ => word,
+    }
 }
 
 /// Returns the words with the option that no verb has, which can be before the first of them.
@@ -189,7 +221,8 @@ fn option_behind_verb(error: &clap::Error, typed: &[String], verbs: &clap::Comma
         verb = deeper;
         end += 1;
     }
-    let known = verb.get_arguments().find(|known| known.get_long() == option.strip_prefix("--"))?;
+    let name = option.strip_prefix("--")?;
+    let known = verb.get_arguments().find(|known| known.get_long() == Some(name))?;
     // Only the value of the option is before the verb.
     let values = usize::from(known.get_action().takes_values());
     if at != values || typed.contains(option) {
@@ -203,7 +236,9 @@ fn option_behind_verb(error: &clap::Error, typed: &[String], verbs: &clap::Comma
 fn question_with_option(error: &clap::Error, typed: &[String], verbs: &clap::Command) -> Option<String> {
     let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else { return None };
     let run = verbs.find_subcommand("run")?;
-    let known = run.get_arguments().find(|known| known.get_long() == option.strip_prefix("--"))?;
+    // An argument without a name is no option.
+    let name = option.strip_prefix("--")?;
+    let known = run.get_arguments().find(|known| known.get_long() == Some(name))?;
     // It stands before the first word; the same one behind that belongs to the question's command line.
     let rest = typed.strip_prefix(std::slice::from_ref(option)).unwrap_or(typed);
     let words: Vec<String> = rest.iter().map(|word| shell_word(word)).collect();
@@ -212,12 +247,7 @@ fn question_with_option(error: &clap::Error, typed: &[String], verbs: &clap::Com
 }
 
 /// Removes suggestions that are not alike, or that do something else than show.
-fn keep_safe(error: &mut clap::Error, typed: &[String]) {
-    let verbs = plain_words(typed);
-    let takes_text = FREE_TEXT.iter().any(|verb| verbs.starts_with(verb));
-    if error.kind() == ErrorKind::UnknownArgument && !takes_text {
-        error.remove(ContextKind::Suggested);
-    }
+fn keep_safe(error: &mut clap::Error) {
     for (invalid, kind) in [
         (ContextKind::InvalidSubcommand, ContextKind::SuggestedSubcommand),
         (ContextKind::InvalidArg, ContextKind::SuggestedArg),

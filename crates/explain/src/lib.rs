@@ -1,6 +1,6 @@
 //! The documentation that is part of the program: a page for each error code, and the documents that messages name.
 //!
-//! Begin at [`ExplainTopic::read`]; `library` holds the texts, `page_text` lays them out. `typed_commands` and `command_tips` are what is said
+//! Begin at [`ExplainTopic::read`]; `library` holds the texts, `page_text` lays them out. `typed_commands`, `typed_options` and `command_tips` are what is said
 //! after a command line that does not exist, `model_mends` after a model that does not
 //! answer, `key_mends` after a key that its server refuses, `unused_variables` where variables name a model that is not asked, `plain_hosts` after a secret was bound to a host
 //! without TLS, `refusal_mends` after a refusal whose code does not say what helps, `chat_mends` in a chat.
@@ -11,6 +11,7 @@ mod library;
 mod topic;
 mod page_text;
 mod typed_commands;
+mod typed_options;
 mod command_tips;
 mod key_mends;
 mod model_mends;
@@ -37,6 +38,7 @@ pub use refusal_mends::{mend_of_locked_vault, mend_of_refusal};
 pub use topic::{ExplainTopic, UnknownTopic, nothing_called, topic_names};
 pub use typed_commands::{
     TYPED_COMMANDS, branch_at_entry, completed_command, explained_call, is_like_id, known_command,
-    plain_words,
+    plain_words, text_of_chat,
 };
+pub use typed_options::with_meant_option;
 pub use unused_variables::{SERVER_VARIABLE, UNSET_COMMAND, variables_not_used};

@@ -131,6 +131,7 @@ pub const TYPED_COMMANDS: &[(&[&str], &str, &str)] = &[
     (&["config get", "config list", "settings"], "palyra config show", "shows the settings"),
     (&["config init"], "palyra init", "writes a configuration file to begin with"),
     (&["models"], "palyra model list", "lists the models"),
+    (&["set model *", "model set *"], "palyra model use *", "makes it the default model"),
     (&["login", "auth"], "palyra model add", "adds a model with its key"),
     (&["recall *"], "palyra memory search *", "searches what is remembered for you"),
     (&["remember *"], "palyra memory add *", "remembers it for you"),
@@ -172,13 +173,18 @@ pub const TYPED_COMMANDS: &[(&[&str], &str, &str)] = &[
         "checks this installation, and writes a bundle for support",
     ),
     (
-        &["backups"],
+        &["backups", "backup list", "backup ls"],
         "palyra explain docs/backup.md",
-        "says how to make, check and restore a backup with `palyra backup`",
+        "says how to make, check and restore a backup with `palyra backup`; no list of them is kept",
     ),
     (&["vault", "secrets"], "palyra admin vault list", "lists the secrets by name"),
     (&["completions"], "palyra admin completions bash", "writes completions for a shell"),
     (&["verify"], "palyra journal verify", "verifies the journal"),
+    (
+        &["export @", "runs export @"],
+        "palyra journal export @ proof",
+        "writes that run with its proof into the folder `proof`",
+    ),
     (
         &["export ."],
         "palyra journal export last proof",
@@ -202,7 +208,12 @@ pub const TYPED_COMMANDS: &[(&[&str], &str, &str)] = &[
 ];
 
 /// Whole command lines that lack something, as in [`TYPED_COMMANDS`].
-const INCOMPLETE_COMMANDS: [(&str, &str, &str); 6] = [
+const INCOMPLETE_COMMANDS: [(&str, &str, &str); 7] = [
+    (
+        "admin completions",
+        "palyra admin completions bash",
+        "prints those of bash; the other shells are elvish, fish, powershell and zsh",
+    ),
     (
         "runs undo",
         "palyra runs undo last --dry-run",
@@ -260,6 +271,18 @@ pub fn branch_at_entry(typed: &[String]) -> Option<(String, &'static str)> {
     is_place.then(|| {
         let place = shell_word(&format!("{run}@{entry}"));
         (format!("palyra sessions branch {place}"), "branches the conversation behind that entry of the run")
+    })
+}
+
+/// Returns how to ask what was typed as a text behind `chat`, which takes none; `unknown` is its first word.
+#[must_use]
+pub fn text_of_chat(typed: &[String], unknown: &str) -> Option<(String, &'static str)> {
+    let at = typed.iter().position(|word| word == unknown)?;
+    let is_text = typed[0] == "chat" && !unknown.starts_with('-') && !is_like_id(unknown);
+    is_text.then(|| {
+        let question = shell_word(&plain_words(&typed[at..]).join(" "));
+        let effect = "asks that once; in `palyra chat` it is typed at the prompt, and --session NAME names its session";
+        (format!("palyra run {question}"), effect)
     })
 }
 

@@ -94,7 +94,7 @@ fn an_option_before_its_verb_is_put_behind_it() {
 #[test]
 fn a_tip_names_the_word_that_was_typed_as_a_shell_takes_it() {
     assert!(error(&["sessions", "search", "my moon"]).contains("--search 'my moon'`"));
-    assert!(error(&["--no-start", "chat", "notes", "--json"]).contains("`palyra chat --session notes`"));
+    assert!(error(&["--no-start", "chat", "2Q7CR5", "--json"]).contains("`palyra chat --session 2Q7CR5`"));
     assert!(error(&["undo", "that"]).contains("`palyra runs undo last`"));
     assert!(error(&["undo", "XN8H9D"]).contains("`palyra runs undo XN8H9D`"));
 }
@@ -112,6 +112,9 @@ fn no_tip_names_a_verb_that_acts_or_an_option_that_is_not_alike() {
         (&["runs", "cancl"], "cancel"),
         (&["--model", "local/m", "say hello"], "palyra run local/m"),
         (&["what", "changed"], "nearest"),
+        (&["run", "what", "--is-this"], "as a value"),
+        (&["runs", "answer", "last", "--loud", "yes"], "as a value"),
+        (&["runs", "lits"], "as a value"),
     ] {
         let message = error(words);
         assert!(!message.contains(unwanted), "{words:?}: {message}");
@@ -125,7 +128,6 @@ fn no_tip_names_a_verb_that_acts_or_an_option_that_is_not_alike() {
         (&["runs", "lits"], "'list'"),
         (&["sesions", "list"], "'sessions'"),
         (&["runs", "list", "--jsn"], "'--json'"),
-        (&["run", "what", "--is-this"], "'-- --is-this'"),
         (&["xyzzy"], "`palyra run xyzzy` asks a model"),
         (&["--model", "local/m", "say hello"], "`palyra run --model local/m 'say hello'` asks a model"),
         (
@@ -151,6 +153,72 @@ fn no_tip_names_a_verb_that_acts_or_an_option_that_is_not_alike() {
         (&["branch", "last", "3", "--json"], "`palyra sessions branch last@3`"),
         (&["branch", "3B7Q2K@3"], "`palyra sessions branch 3B7Q2K@3`"),
         (&["runs", "branch", "last"], "`palyra sessions branch last`"),
+    ] {
+        let message = error(words);
+        assert!(message.contains(wanted), "{words:?}: {message}");
+    }
+}
+
+#[test]
+fn an_option_that_no_verb_has_is_never_offered_as_text_and_leads_to_what_was_meant() {
+    for (words, wanted) in [
+        (
+            &["run", "--file", "tiny.png", "what is attached?"][..],
+            "tip: `palyra run --attach tiny.png 'what is attached?'` attaches the file",
+        ),
+        (&["run", "--image=a.png", "what is it?"], "tip: `palyra run --attach a.png 'what is it?'` attaches"),
+        (&["run", "-f", "a.png", "what is it?"], "tip: `palyra run --attach a.png 'what is it?'` attaches"),
+        (
+            &["run", "--yes", "create q.txt with q"],
+            "tip: `palyra run 'create q.txt with q'` asks at its prompt",
+        ),
+        (&["run", "-y", "create q.txt with q"], "`palyra approve yes last` lets that call run"),
+        (&["run", "--dry-run", "create q.txt"], "tip: `palyra run --approve never 'create q.txt'` denies"),
+        (&["run", "--quiet", "hello"], "tip: `palyra run hello` prints the answer to standard output"),
+        (&["-p", "hello there"], "tip: `palyra run 'hello there'` asks once"),
+        (&["--print", "hello"], "tip: `palyra run hello` asks once"),
+        (&["-m", "demo", "hello"], "tip: `palyra run --model demo hello` asks that model"),
+        (&["run", "-m", "demo", "hello"], "tip: `palyra run --model demo hello` asks that model"),
+        (&["logs", "--tail", "3"], "tip: `palyra logs --lines 3` begins"),
+        (&["runs", "list", "-n", "3"], "tip: `palyra runs list --limit 3` lists"),
+        (&["runs", "list", "--all"], "tip: `palyra runs list --limit 1000` lists"),
+        (&["runs", "tail", "--follow", "last"], "tip: `palyra runs tail last` shows the run"),
+    ] {
+        let message = error(words);
+        assert!(message.contains(wanted) && message.matches("tip:").count() == 1, "{words:?}: {message}");
+        let command = message.split("tip: `palyra ").nth(1).unwrap().split('`').next().unwrap();
+        let typed = ["palyra"].into_iter().chain(command.split(' ')).map(OsString::from);
+        assert_eq!(refusal_of(typed.collect()), None, "{command}");
+    }
+    // With nothing in the table only the usage and the nearest option are left.
+    let message = error(&["run", "--attahc", "a.png", "what is it?"]);
+    assert!(message.contains("'--attach'") && message.contains("Usage:"), "{message}");
+}
+
+#[test]
+fn a_text_behind_chat_is_asked_and_never_a_name_of_a_session() {
+    for words in [&["chat", "hello"][..], &["chat", "--model", "demo/demo", "hello"]] {
+        let message = error(words);
+        assert!(message.contains("tip: `palyra run hello` asks that once; in `palyra chat` "), "{message}");
+        assert!(!message.contains("goes on") && message.matches("tip:").count() == 1, "{message}");
+    }
+    assert!(error(&["chat", "what", "is new"]).contains("`palyra run 'what is new'` asks"));
+    assert!(error(&["chat", "2Q7CR5"]).contains("`palyra chat --session 2Q7CR5` goes on"));
+}
+
+#[test]
+fn a_command_line_that_lacks_its_option_or_its_value_is_shown_with_it() {
+    for (words, wanted) in [
+        (
+            &["policy", "explain", "--tool", "edit_file", "path=src/lib.rs"][..],
+            r#"`palyra policy explain --tool edit_file --arguments '{"path":"src/lib.rs","#,
+        ),
+        (&["policy", "explain", "--tool", "read_file", "a=b=c"], r#"--arguments '{"path":"b=c"}'`"#),
+        (&["set", "model", "demo"], "tip: `palyra model use demo` makes it the default model"),
+        (&["model", "set", "demo/demo"], "tip: `palyra model use demo/demo` makes"),
+        (&["export", "last"], "tip: `palyra journal export last proof` writes that run"),
+        (&["backup", "list"], "tip: `palyra explain docs/backup.md` says"),
+        (&["admin", "completions"], "tip: `palyra admin completions bash` prints"),
     ] {
         let message = error(words);
         assert!(message.contains(wanted), "{words:?}: {message}");
