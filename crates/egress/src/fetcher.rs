@@ -25,6 +25,7 @@ use crate::dial::DialError;
 use crate::resolve::LookupRooms;
 use crate::server_line::{ExchangeError, LineError, PendingAnswer, UpstreamConnector, exchange};
 use crate::target::{Endpoint, Scheme, Target, TargetRefusal};
+use crate::tls::is_no_tls;
 use request_parts::{RequestParts, TargetOrigin};
 
 pub(crate) mod request_parts;
@@ -256,6 +257,7 @@ fn not_open(endpoint: &Endpoint, cause: LineError) -> FetchFailure {
         }
         LineError::Dial(DialError::Unresolved(cause)) => FetchFailure::Unresolved { host, cause },
         LineError::Dial(DialError::Unreachable(cause)) => FetchFailure::Unreachable { host, port, cause },
+        LineError::Tls(cause) if is_no_tls(&cause) => FetchFailure::NoTls { host, port },
         LineError::Tls(cause) => FetchFailure::Tls { host, cause },
     }
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use palyra_ports::{TRUST_FILE_VARIABLE, trust_file_hint};
 use rustls::pki_types::{CertificateDer, ServerName};
-use rustls::{CertificateError, ClientConfig, RootCertStore};
+use rustls::{CertificateError, ClientConfig, InvalidMessage, RootCertStore};
 use tokio::net::TcpStream;
 use tokio::sync::OnceCell;
 use tokio_rustls::TlsConnector;
@@ -63,6 +63,21 @@ impl Tls {
     }
 }
 
+/// Returns whether a server answered the beginning of TLS with something else, or with nothing at all.
+pub(crate) fn is_no_tls(error: &io::Error) -> bool {
+    let refused = error.get_ref().and_then(|cause| cause.downcast_ref::<rustls::Error>());
+    let is_other_protocol = matches!(
+        refused,
+        Some(rustls::Error::InvalidMessage(
+            InvalidMessage::InvalidContentType
+                | InvalidMessage::UnknownProtocolVersion
+                | InvalidMessage::MessageTooLarge
+        ))
+    );
+    let is_silent = matches!(error.kind(), io::ErrorKind::UnexpectedEof | io::ErrorKind::TimedOut);
+    is_other_protocol || (refused.is_none() && is_silent)
+}
+
 /// Says what to check about the file of authorities, where the failure is about authorities and the environment names one.
 fn with_trust_file(error: io::Error, trust_file: Option<&Path>) -> io::Error {
     let refused = error.get_ref().and_then(|cause| cause.downcast_ref::<rustls::Error>());
@@ -106,6 +121,30 @@ fn connector(roots: RootCertStore) -> io::Result<TlsConnector> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test]
+    async fn a_server_that_answers_without_tls_differs_from_one_with_another_certificate() {
+        use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+        for answer in [&b"HTTP/1.1 400 Bad Request\r\n\r\n"[..], b"<html>", b""] {
+            let server = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let address = server.local_addr().unwrap();
+            let client = TcpStream::connect(address).await.unwrap();
+            let (mut line, _) = server.accept().await.unwrap();
+            let plain = tokio::spawn(async move {
+                let _ = line.read(&mut [0; 4096]).await;
+                let _ = line.write_all(answer).await;
+                let _ = line.shutdown().await;
+            });
+            let tls = Tls::trusting([]).unwrap();
+            let refused = tls.connect(&Host::Address(address.ip()), client).await.unwrap_err();
+            assert!(is_no_tls(&refused), "{refused:?}");
+            plain.await.unwrap();
+        }
+        let unknown = rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer);
+        assert!(!is_no_tls(&io::Error::new(io::ErrorKind::InvalidData, unknown)));
+        assert!(is_no_tls(&io::ErrorKind::TimedOut.into()) && !is_no_tls(&io::ErrorKind::NotFound.into()));
+    }
 
     #[test]
     fn an_unknown_authority_is_said_of_the_file_that_the_environment_names() {

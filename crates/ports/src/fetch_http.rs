@@ -373,6 +373,14 @@ pub enum FetchFailure {
         #[source]
         cause: std::io::Error,
     },
+    /// The server answers TLS with something else, such as plain HTTP, or not at all.
+    #[error("`{host}` does not answer in TLS at port {port}")]
+    NoTls {
+        /// The host.
+        host: String,
+        /// The port.
+        port: u16,
+    },
     /// A credential could not be had.
     #[error(transparent)]
     Credential(#[from] CredentialUnavailable),

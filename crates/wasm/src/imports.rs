@@ -121,6 +121,7 @@ fn problem_of(failure: &FetchFailure) -> http::Problem {
         FetchFailure::Unresolved { .. }
         | FetchFailure::Unreachable { .. }
         | FetchFailure::Tls { .. }
+        | FetchFailure::NoTls { .. }
         | FetchFailure::Credential(_)
         | FetchFailure::Redirect { .. }
         | FetchFailure::Answer { .. }

@@ -119,6 +119,7 @@ fn code_of(failure: &FetchFailure) -> ErrorCode {
         FetchFailure::Unresolved { .. }
         | FetchFailure::Unreachable { .. }
         | FetchFailure::Tls { .. }
+        | FetchFailure::NoTls { .. }
         | FetchFailure::Answer { .. } => ErrorCode::FetchFailed,
         FetchFailure::TimedOut { .. } => ErrorCode::FetchLimit,
         FetchFailure::Cancelled => ErrorCode::ToolCancelled,
@@ -149,6 +150,10 @@ fn usual_advice(failure: &FetchFailure, reached: FetchReach) -> &'static str {
         FetchFailure::Tls { .. } => {
             "; a certificate counts that an authority of this machine signed, or of the file that SSL_CERT_FILE names instead \
              (`palyra explain docs/http-fetch.md#certificates`)"
+        }
+        FetchFailure::NoTls { .. } => {
+            "; it may speak plain http there, and no certificate helps: use the port where the server speaks https, or its \
+             http:// address, where no secret is sent"
         }
         FetchFailure::Credential(_)
         | FetchFailure::Url { .. }
@@ -215,6 +220,20 @@ mod tests {
         );
         // Another cause can hold a text of the server.
         assert!(!refused(ErrorKind::InvalidData, "words of a server").contains("words of a server"));
+    }
+
+    #[test]
+    fn a_server_without_tls_is_no_matter_of_certificates() {
+        let plain = FetchFailure::NoTls { host: "127.0.0.1".to_owned(), port: 8931 };
+        let plain = failure(plain, FetchReach::Nobody);
+        assert_eq!(plain.code(), ErrorCode::FetchFailed);
+        let words = plain.to_string();
+        assert!(
+            words.starts_with("`127.0.0.1` does not answer in TLS at port 8931; it may speak plain http"),
+            "{words}"
+        );
+        assert!(words.contains("no certificate helps") && words.contains("speaks https"), "{words}");
+        assert!(!words.contains("SSL_CERT_FILE") && !words.contains("#certificates"), "{words}");
     }
 
     #[test]

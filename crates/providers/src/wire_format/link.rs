@@ -303,9 +303,15 @@ fn certificate_hint(cause: &str) -> String {
     }
 }
 
+/// How the library begins to say that a server answers TLS with something else.
+const NO_TLS: [&str; 2] = ["received corrupt message", "tls handshake eof"];
+
 /// Says why there is no connection; `cause` is what the system says.
 fn unconnected(cause: &str) -> &'static str {
-    if cause.starts_with("failed to lookup address information") {
+    if NO_TLS.iter().any(|words| cause.starts_with(words)) {
+        "the server does not answer in TLS at that port, which may speak plain http: use the port where it speaks https, or \
+         begin its address with http://"
+    } else if cause.starts_with("failed to lookup address information") {
         "no connection to the server, since its host name cannot be resolved"
     } else {
         "no connection to the server"
@@ -329,6 +335,27 @@ mod tests {
             ("Network is unreachable (os error 101)", false),
         ] {
             assert_eq!(unconnected(cause).contains("cannot be resolved"), is_name, "{cause}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_server_that_speaks_plain_http_to_an_https_address_is_no_matter_of_certificates() {
+        use std::io::{Read, Write};
+
+        for answer in [&b"HTTP/1.1 400 Bad Request\r\n\r\n"[..], b""] {
+            let server = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+            let address = format!("https://{}/", server.local_addr().expect("an address"));
+            let plain = std::thread::spawn(move || {
+                let (mut line, _) = server.accept().expect("a client");
+                let _ = line.read(&mut [0; 4096]);
+                line.write_all(answer)
+            });
+            let client = HttpClient::new(&Url::parse(&address).expect("an address"), SPAN);
+            let asked = client.get().expect("a client").get(&address).send().await;
+            let told = transport_failure(asked.expect_err("no TLS")).detail.expose().clone();
+            assert!(told.starts_with("the server does not answer in TLS at that port"), "{told}");
+            assert!(!told.contains("certificate"), "{told}");
+            plain.join().expect("a server").expect("answered");
         }
     }
 
