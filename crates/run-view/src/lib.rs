@@ -36,6 +36,7 @@ mod posture_line;
 mod printed;
 mod project_rules;
 mod named_other;
+mod listed_name;
 mod queued_input;
 mod recall_words;
 mod reference_rows;
@@ -55,7 +56,7 @@ mod unused_server;
 mod waiting_work;
 
 pub use acting_run::instead_of_last;
-pub use agent_lines::agent_lines;
+pub use agent_lines::{agent_lines, agent_named, agent_row};
 pub use answer::{AnswerForm, GrantSession, OfferScope, SessionOffer, TypedAnswer, is_risky};
 pub use approval::{
     PreviewDetail, answered_question, approval_state_name, call_line, changes, decider, is_said_by_tape,
@@ -87,6 +88,7 @@ pub use names::{ERASED_MARK, branch_origin, is_named, run_state, run_state_name,
 pub use task_row::{queued_task_row, task_row};
 
 pub use conversation_entries::{last_answer, listed_entries};
+pub use listed_name::{ListedName, listed_name};
 pub use named_other::named_other;
 pub use person_row::person_row;
 pub use policy_words::{difference_text, explanation_lines, how_in_force};

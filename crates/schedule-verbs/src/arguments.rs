@@ -2,9 +2,9 @@
 
 use clap::{Args, Subcommand};
 use palyra_run_view::{ScheduleWords, schedule_draft};
-use palyra_types::ScheduleId;
 use palyra_wire::v1;
 
+use crate::schedule_name::ScheduleName;
 use crate::verb_end::ScheduleVerbError;
 
 /// Lists schedules.
@@ -46,7 +46,7 @@ pub(crate) enum SchedulesVerb {
     Edit {
         /// Its id
         #[arg(hide = true)]
-        schedule: ScheduleId,
+        schedule: ScheduleName,
         #[command(flatten)]
         draft: DraftArgs,
         /// As JSON
@@ -120,7 +120,7 @@ pub(crate) struct DraftArgs {
 #[derive(Debug, Args)]
 pub(crate) struct OneArgs {
     /// Its id, as the list shows it
-    pub(crate) schedule: ScheduleId,
+    pub(crate) schedule: ScheduleName,
     /// As JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -130,19 +130,13 @@ pub(crate) struct OneArgs {
 pub(crate) struct OneOrAllArgs {
     /// Its id, as the list shows it
     #[arg(required_unless_present = "all", conflicts_with = "all")]
-    pub(crate) schedule: Option<ScheduleId>,
+    pub(crate) schedule: Option<ScheduleName>,
     /// All of yours
     #[arg(long)]
     pub(crate) all: bool,
     /// As JSON
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-impl OneOrAllArgs {
-    pub(crate) fn schedule_id(&self) -> String {
-        self.schedule.map(|schedule| schedule.to_string()).unwrap_or_default()
-    }
 }
 
 impl DraftArgs {

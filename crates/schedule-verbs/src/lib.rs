@@ -4,6 +4,7 @@
 //! what failed. Begin at [`run`].
 
 mod arguments;
+mod schedule_name;
 mod verb_end;
 mod verbs;
 

@@ -18,6 +18,9 @@ pub enum ScheduleVerbError {
     /// The words cannot be read.
     #[error("{0}")]
     Usage(String),
+    /// The name fits no schedule.
+    #[error("{0}")]
+    NotFound(String),
     /// The daemon refused, or was not reached.
     #[error(transparent)]
     Client(#[from] ClientError),

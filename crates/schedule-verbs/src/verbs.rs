@@ -8,6 +8,7 @@ use palyra_wire::json::{to_json, to_json_with_defaults};
 use palyra_wire::v1;
 
 use crate::arguments::{OneArgs, SchedulesArgs, SchedulesVerb};
+use crate::schedule_name::ScheduleName;
 use crate::verb_end::{ScheduleVerbError, VerbEnd};
 
 const HEAD: [&str; 5] = ["SCHEDULE", "NAME", "WHEN", "NEXT", "STATE"];
@@ -42,7 +43,7 @@ pub async fn run(
             add(screen, client, draft.draft()?, AddMode { yes, json }).await
         }
         SchedulesVerb::Edit { schedule, draft, json } => {
-            let schedule_id = schedule.to_string();
+            let schedule_id = schedule.schedule_id(client).await?;
             let draft = whole(draft.draft()?, &schedule_id)?;
             let request = v1::EditScheduleRequest { schedule_id, draft: Some(draft) };
             say_done(output, json, &client.call(request).await?, "the schedule is changed")
@@ -53,27 +54,36 @@ pub async fn run(
         }
         SchedulesVerb::Show(args) => show(output, client, args).await,
         SchedulesVerb::Pause(args) => {
-            let paused = client.call(v1::PauseScheduleRequest { schedule_id: args.schedule_id() }).await?;
+            let schedule_id = one_or_all(client, args.schedule.as_ref()).await?;
+            let paused = client.call(v1::PauseScheduleRequest { schedule_id }).await?;
             say_done(output, args.json, &paused, "paused; an occurrence that runs goes on")
         }
         SchedulesVerb::Resume(args) => {
-            let schedule_id = args.schedule_id();
+            let schedule_id = one_or_all(client, args.schedule.as_ref()).await?;
             let resumed = client.call(v1::ResumeScheduleRequest { schedule_id: schedule_id.clone() }).await?;
             let end = say_done(output, args.json, &resumed, "resumed")?;
             say_paused_with_all(output, client, &schedule_id).await?;
             Ok(end)
         }
         SchedulesVerb::Remove(args) => {
-            let schedule_id = args.schedule.to_string();
+            let schedule_id = args.schedule.schedule_id(client).await?;
             let removed = client.call(v1::RemoveScheduleRequest { schedule_id }).await?;
             say_done(output, args.json, &removed, "the schedule is removed")
         }
         SchedulesVerb::RunNow(args) => {
-            let schedule_id = args.schedule.to_string();
+            let schedule_id = args.schedule.schedule_id(client).await?;
             let done = format!("started; `palyra admin schedules show {schedule_id}` shows its end");
             let started = client.call(v1::RunScheduleNowRequest { schedule_id }).await?;
             say_done(output, args.json, &started, &done)
         }
+    }
+}
+
+/// Returns the id of a schedule; an empty one is that of all.
+async fn one_or_all(client: &Client, schedule: Option<&ScheduleName>) -> Result<String, ScheduleVerbError> {
+    match schedule {
+        Some(schedule) => schedule.schedule_id(client).await,
+        None => Ok(String::new()),
     }
 }
 
@@ -153,7 +163,7 @@ async fn is_agreed(screen: VerbScreen<'_>) -> Result<bool, ScheduleVerbError> {
 }
 
 async fn show(output: &Output, client: &Client, args: OneArgs) -> Result<VerbEnd, ScheduleVerbError> {
-    let schedule_id = args.schedule.to_string();
+    let schedule_id = args.schedule.schedule_id(client).await?;
     let details = client.call(v1::GetScheduleRequest { schedule_id }).await?;
     if args.json {
         output.json(&to_json(&details))?;

@@ -106,9 +106,14 @@ impl IdFragment {
     /// Returns whether an id, given by its bytes, begins or ends with it, or its form in tables begins with it.
     #[must_use]
     pub fn matches(&self, id: [u8; 16]) -> bool {
-        let text = Ulid::from_bytes(id).to_string();
-        let shown = &text[text.len() - SHOWN_CHARS..];
-        text.starts_with(&self.0) || text.ends_with(&self.0) || shown.starts_with(&self.0)
+        self.matches_text(&Ulid::from_bytes(id).to_string())
+    }
+
+    /// As [`Self::matches`], of an id as it is written.
+    #[must_use]
+    pub fn matches_text(&self, id: &str) -> bool {
+        let shown = id.len().checked_sub(SHOWN_CHARS).and_then(|at| id.get(at..)).unwrap_or(id);
+        id.starts_with(&self.0) || id.ends_with(&self.0) || shown.starts_with(&self.0)
     }
 }
 

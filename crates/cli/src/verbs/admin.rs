@@ -11,6 +11,7 @@ mod vault;
 
 use clap::Subcommand;
 use palyra_client::ClientError;
+use palyra_types::ErrorCode;
 use serde_json::json;
 
 use crate::context::Context;
@@ -81,6 +82,9 @@ pub(crate) async fn run(context: &Context, verb: AdminVerb) -> Result<Exit, Fail
             match palyra_schedule_verbs::run(screen, &context.connect().await?, args).await {
                 Ok(end) => Ok(if end == VerbEnd::Done { Exit::Done } else { Exit::Failed }),
                 Err(ScheduleVerbError::Usage(message)) => Err(Failure::Usage(message)),
+                Err(ScheduleVerbError::NotFound(message)) => {
+                    Err(Failure::local(ErrorCode::ScheduleNotFound, message))
+                }
                 Err(ScheduleVerbError::Client(error)) => Err(error.into()),
                 Err(ScheduleVerbError::Output(error)) => Err(error.into()),
             }

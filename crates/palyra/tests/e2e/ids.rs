@@ -133,3 +133,42 @@ fn an_approval_is_counted_back_within_its_folder() {
     in_folder(&home, "elsewhere", &["approve", "no", "last"]).expect(0);
     in_folder(&home, "elsewhere", &["approve", "show", "last~1"]).expect(1);
 }
+
+#[test]
+fn schedules_and_agents_are_named_by_what_their_lists_show() {
+    let home = Home::new();
+    for when in ["every weekday at 8", "every weekday at 9"] {
+        let words =
+            ["admin", "schedules", "add", when, "--remind", "a cup of tea, and more than fits", "--yes"];
+        home.palyra(&words).expect(0);
+    }
+    let listed = home.palyra(&["admin", "schedules", "list", "--json"]).expect(0).json();
+    let ids: Vec<&str> = listed.iter().map(|schedule| schedule["schedule_id"].as_str().unwrap()).collect();
+    let short = &ids[1][20..];
+    for words in [
+        &["show", short][..],
+        &["pause", &short.to_lowercase()],
+        &["resume", &short[2..]],
+        &["edit", short, "--every", "2h", "--remind", "coffee"],
+        &["run-now", short],
+        &["show", "last"],
+    ] {
+        home.palyra(&[&["admin", "schedules"], words].concat()).expect(0);
+    }
+    let shown = home.palyra(&["admin", "schedules", "show", short, "--json"]).expect(0).json();
+    assert_eq!(shown[0]["schedule"]["schedule_id"], ids[1]);
+    assert_eq!(shown[0]["schedule"]["reminder"], "coffee", "{shown:#?}");
+    // Both begin so.
+    let several = home.palyra(&["admin", "schedules", "remove", &ids[0][..5]]).expect(2).err;
+    assert!(ids.iter().all(|id| several.contains(id)), "{several}");
+    let unknown = home.palyra(&["admin", "schedules", "remove", "ZZZZ"]).expect(1).err;
+    assert!(unknown.contains("PLY-1121") && unknown.contains("`palyra admin schedules list`"), "{unknown}");
+    home.palyra(&["admin", "schedules", "remove", short]).expect(0);
+    let left = home.palyra(&["admin", "schedules", "list", "--json"]).expect(0).json();
+    assert_eq!(left.len(), 1, "{left:#?}");
+
+    let agents = home.palyra(&["admin", "agents", "--json"]).expect(0).json();
+    let agent = agents[0]["agent_id"].as_str().unwrap();
+    let shown = home.palyra(&["admin", "agents", "show", &agent[20..], "--json"]).expect(0).json();
+    assert_eq!(shown[0]["agent_id"], agent);
+}

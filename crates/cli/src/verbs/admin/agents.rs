@@ -12,8 +12,8 @@ use crate::context::Context;
 use crate::drive::OutputFormat;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use palyra_run_view::{agent_lines, recall_switch_of};
-use palyra_screen_text::{clean_line, short_id};
+use palyra_run_view::{agent_lines, agent_named, agent_row, recall_switch_of};
+use palyra_screen_text::clean_line;
 use palyra_terminal::{NoteKind, Output};
 
 /// List agents
@@ -151,7 +151,7 @@ pub(super) async fn run(context: &Context, args: AgentsArgs) -> Result<Exit, Fai
                 agents.iter().try_for_each(|agent| context.output.json(&to_json(agent)))?;
             } else {
                 let head = ["NAME", "AGENT", "STATE", "MODEL", "INSTRUCTIONS"];
-                context.table(head, agents.into_iter().map(row).collect())?;
+                context.table(head, agents.into_iter().map(agent_row).collect())?;
             }
             return Ok(Exit::Done);
         }
@@ -186,11 +186,6 @@ pub(super) async fn run(context: &Context, args: AgentsArgs) -> Result<Exit, Fai
     Ok(Exit::Done)
 }
 
-fn row(agent: v1::Agent) -> [String; 5] {
-    let state = if agent.archived { "archived" } else { "" };
-    [agent.name, short_id(&agent.agent_id), state.to_owned(), agent.model, agent.instructions]
-}
-
 fn show(output: &Output, agent: &v1::Agent, format: OutputFormat) -> Result<Exit, Failure> {
     if format == OutputFormat::Json {
         output.json(&to_json(agent))?;
@@ -200,15 +195,12 @@ fn show(output: &Output, agent: &v1::Agent, format: OutputFormat) -> Result<Exit
     Ok(Exit::Done)
 }
 
-/// Returns an agent that is named by name or whole id; of several of one name the one that is not archived.
+/// Returns an agent that is named by its name, its id or a part of that.
 async fn find(client: &Client, named: &str) -> Result<v1::Agent, Failure> {
-    let agents = client.list_agents().await?;
-    let mut fits: Vec<_> =
-        agents.into_iter().filter(|agent| agent.name == named || agent.agent_id == named).collect();
-    fits.sort_by_key(|agent| agent.archived);
-    fits.into_iter().next().ok_or_else(|| Failure::WithMend {
-        code: ErrorCode::AgentNotFound,
-        message: format!("there is no agent `{}`", clean_line(named, 60)),
-        mend: "`palyra admin agents` lists the agents there are".to_owned(),
+    let mend = "`palyra admin agents` lists the agents there are".to_owned();
+    let message = format!("there is no agent `{}`", clean_line(named, 60));
+    agent_named(named, client.list_agents().await?).map_err(|several| match several {
+        Some(several) => Failure::Usage(several),
+        None => Failure::WithMend { code: ErrorCode::AgentNotFound, message, mend },
     })
 }
