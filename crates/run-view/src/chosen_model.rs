@@ -1,4 +1,4 @@
-//! Which model a name means that is typed in a chat.
+//! Which model a name means that is typed in a chat, and how large its window is.
 
 use palyra_screen_text::clean_line;
 use palyra_types::spelling::nearest_name;
@@ -8,6 +8,12 @@ const NAME_CHARS_MAX: usize = 80;
 const MODELS_NAMED_MAX: usize = 8;
 /// What a server adds to the name of a model of which it has versions.
 const NEWEST_VERSION: &str = ":latest";
+
+/// Returns a model's window; the provider may not say it.
+#[must_use]
+pub fn model_window(tokens: u64) -> String {
+    if tokens == 0 { "-".to_owned() } else { tokens.to_string() }
+}
 
 /// Returns the model that a name means: a provider's name means the model of it that is listed, as for `palyra model use`.
 ///

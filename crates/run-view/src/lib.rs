@@ -72,7 +72,7 @@ pub use chat_line::{
     ChatLine, chat_command_of, chat_command_rest, chat_help, nearest_chat_command, read_chat_line,
     shell_command_of, suggest_in_chat,
 };
-pub use chosen_model::{ModelStanding, chosen_model, model_standing};
+pub use chosen_model::{ModelStanding, chosen_model, model_standing, model_window};
 pub use compaction_view::{compaction_lines, compaction_note};
 pub use component_words::{component_capability, effect_contract};
 pub use deferred_output::DeferredOutput;

@@ -55,7 +55,9 @@ pub(crate) async fn run(context: &Context, args: DoctorArgs) -> Result<Exit, Fai
     if reachable {
         exit = ask_daemon(context, &mut checks).await?;
     }
-    for check in &checks {
+    for check in &mut checks {
+        check.found = context.output.completed(&check.found);
+        check.mend = context.output.completed(&check.mend);
         if args.json {
             context.output.json(&to_json_with_defaults(check))?;
         } else {

@@ -91,3 +91,31 @@ fn a_provider_whose_models_are_not_known_is_listed_as_one_and_not_as_a_model() {
     assert!(listed.contains(" local/* ") && listed.contains("`palyra model list --ask`"), "{listed}");
     assert!(listed.contains("demo/demo"), "{listed}");
 }
+
+#[test]
+fn a_check_and_a_note_name_commands_for_the_state_directory_in_use() {
+    let home = Home::new();
+    std::fs::create_dir_all(home.config_file().parent().unwrap()).unwrap();
+    let provider = "[model]\ndefault = \"demo/demo\"\n[providers.local]\nbase_url = \"http://127.0.0.1:9/v1\"\nkey = \"env:NO_KEY\"\n\
+         [providers.other]\nbase_url = \"http://127.0.0.1:9/v1\"\n";
+    std::fs::write(home.config_file(), provider).unwrap();
+    let state_dir = home.state_dir();
+    let named = ["--state-dir", state_dir.to_str().unwrap()];
+    let with_dir = format!("`palyra --state-dir {} model ", state_dir.display());
+    let listed = home.palyra(&[&named[..], &["model", "list"]].concat()).expect(0).out;
+    assert!(listed.contains(&format!("{with_dir}list --ask` lists its models")), "{listed}");
+    let checked = home.palyra(&[&named[..], &["doctor"]].concat()).out;
+    assert!(checked.contains("`palyra ") && checked.contains(&with_dir[..with_dir.len() - 6]), "{checked}");
+    for command in checked.split("`palyra ").skip(1) {
+        assert!(
+            command.starts_with("--state-dir ") || command.starts_with("explain "),
+            "{command}: {checked}"
+        );
+    }
+    // Programs read the same.
+    let checks = home.palyra(&[&named[..], &["doctor", "--json"]].concat()).json();
+    let mends = checks.iter().filter_map(|check| check["mend"].as_str());
+    for command in mends.flat_map(|mend| mend.split("`palyra ").skip(1)) {
+        assert!(command.starts_with("--state-dir ") || command.starts_with("explain "), "{command}");
+    }
+}

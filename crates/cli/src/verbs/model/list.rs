@@ -8,6 +8,7 @@ use palyra_wire::v1;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use palyra_run_view::model_window;
 use palyra_screen_text::clean_line;
 use palyra_terminal::NoteKind;
 
@@ -42,10 +43,11 @@ pub(crate) async fn run(context: &Context, args: ListArgs) -> Result<Exit, Failu
     let default = models.default_model.as_str();
     let row = |model: v1::Model| {
         let mark = if model.model == default { "*" } else { "" };
-        let note = if model.error.is_empty() { model.note } else { model.error };
+        let note = if model.error.is_empty() { &model.note } else { &model.error };
+        let note = context.output.completed(note);
         // A provider whose models are not known yet.
         let name = if model.model.contains('/') { model.model } else { format!("{}/*", model.model) };
-        [mark.to_owned(), name, window(model.context_tokens), note]
+        [mark.to_owned(), name, model_window(model.context_tokens), note]
     };
     let rows = models.models.into_iter().map(row).collect();
     context.table(["", "MODEL", "WINDOW", "NOTE"], rows)?;
@@ -68,11 +70,6 @@ fn keep_server(listed: &mut v1::ListModelsResponse, named: &str) -> Result<(), F
         message: format!("there is no server `{}`", clean_line(server, NAME_CHARS_MAX)),
         mend: "`palyra model list` lists every server, `palyra model add` adds one".to_owned(),
     })
-}
-
-/// Returns a model's window; the provider may not say it.
-fn window(tokens: u64) -> String {
-    if tokens == 0 { "-".to_owned() } else { tokens.to_string() }
 }
 
 #[cfg(test)]
