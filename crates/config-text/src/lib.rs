@@ -10,5 +10,7 @@ mod replace_file;
 
 pub use default_model::{named_default, set_default, without_default};
 pub use edit_error::EditConfigError;
-pub use provider_section::{DefaultChange, ProviderSection, has_provider, provider_field, with_provider};
+pub use provider_section::{
+    DefaultChange, ProviderSection, has_provider, provider_field, servers_with_model, with_provider,
+};
 pub use replace_file::{StagedFile, write_whole};

@@ -91,6 +91,15 @@ pub fn provider_field(text: &str, provider: &str, field: &str) -> Option<String>
     document.get("providers")?.get(provider)?.get(field)?.as_str().map(str::to_owned)
 }
 
+/// Returns the servers for which a file sets this model, by name; none where the file is not TOML.
+#[must_use]
+pub fn servers_with_model(text: &str, model: &str) -> Vec<String> {
+    let Ok(document) = text.parse::<DocumentMut>() else { return Vec::new() };
+    let Some(servers) = document.get("providers").and_then(Item::as_table_like) else { return Vec::new() };
+    let has_model = |server: &Item| server.get("model").and_then(Item::as_str) == Some(model);
+    servers.iter().filter(|(_, server)| has_model(server)).map(|(name, _)| name.to_owned()).collect()
+}
+
 fn implicit_table() -> Item {
     let mut table = Table::new();
     table.set_implicit(true);
@@ -160,6 +169,14 @@ mod tests {
         let expect = "[providers.local]\nbase_url = \"http://127.0.0.1:1/v1\"\nmodel = \"small\"\nformat = \"anthropic_messages\"\n\
                       context_tokens = 4096\n\n[model]\ndefault = \"local/small\"\n";
         assert_eq!(edit(&older, &messages).expect("edited"), expect);
+    }
+
+    #[test]
+    fn servers_are_found_by_the_model_that_is_set_for_them() {
+        let text = "[providers.one]\nmodel = \"large\"\n[providers.two]\nmodel = \"small\"\n[providers.three]\nmodel = \"large\"\n";
+        assert_eq!(servers_with_model(text, "large"), ["one", "three"]);
+        assert_eq!(servers_with_model(text, "small"), ["two"]);
+        assert!(servers_with_model(text, "other").is_empty() && servers_with_model("[[", "small").is_empty());
     }
 
     #[test]

@@ -3,6 +3,8 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
+use palyra_screen_text::shell_word;
+
 /// The setting of the configuration file.
 const DEFAULT_KEY: &str = "model.default";
 /// The variable that counts more than the file.
@@ -32,6 +34,18 @@ pub fn default_model_place(file: Option<&Path>, place: &str, variable: Option<&O
     }
 }
 
+/// Says what to do about the name of a server that there is not; `servers` are those for which a model of that name is set.
+#[must_use]
+pub fn mend_of_server(servers: &[String], model: &str) -> String {
+    match servers {
+        [only] => {
+            let name = shell_word(&format!("{only}/{model}"));
+            format!("did you mean {name}? `palyra model use {name}` makes it the default model")
+        }
+        _ => "`palyra model list` shows the models there are, `palyra model add` adds a server".to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -55,6 +69,17 @@ mod tests {
         ] {
             let said = default_model_place(file, place, variable);
             assert!(said.starts_with(begins), "{said}");
+        }
+    }
+
+    #[test]
+    fn a_model_without_its_server_is_named_with_the_only_one_that_has_it() {
+        let servers = ["harbour".to_owned(), "two".to_owned()];
+        let mend = mend_of_server(&servers[..1], "harbour-large");
+        let wanted = "did you mean harbour/harbour-large? `palyra model use harbour/harbour-large` makes";
+        assert!(mend.starts_with(wanted), "{mend}");
+        for servers in [&servers[..], &[]] {
+            assert!(mend_of_server(servers, "harbour-large").starts_with("`palyra model list`"));
         }
     }
 }

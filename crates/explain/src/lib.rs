@@ -24,7 +24,7 @@ mod default_place;
 
 pub use chat_mends::{mend_in_chat, mend_of_address};
 pub use command_tips::{UnknownWord, with_tip};
-pub use default_place::default_model_place;
+pub use default_place::{default_model_place, mend_of_server};
 pub use environment::ENVIRONMENT;
 pub use key_mends::mend_of_refused_key;
 pub use model_mends::{

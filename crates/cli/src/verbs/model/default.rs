@@ -6,7 +6,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use palyra_client::{AskProviders, Client};
-use palyra_config_text::{has_provider, named_default, provider_field, set_default, without_default};
+use palyra_config_text::{
+    has_provider, named_default, provider_field, servers_with_model, set_default, without_default,
+};
 use palyra_types::ErrorCode;
 use palyra_wire::v1;
 use serde_json::json;
@@ -16,7 +18,7 @@ use crate::context::{Context, DEMO_MODEL};
 use crate::daemon_hooks::{ConfigVerdict, DaemonHooks};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use palyra_explain::{default_model_place, missing_key, model_names, unlisted_model};
+use palyra_explain::{default_model_place, mend_of_server, missing_key, model_names, unlisted_model};
 use palyra_screen_text::clean_line;
 use palyra_terminal::{NoteKind, Output};
 
@@ -128,8 +130,7 @@ async fn only_model(context: &Context, config: &ConfigText, server: &str) -> Res
             "a model is named as SERVER/MODEL, such as {DEMO_MODEL}; {} has no server `{shown}`",
             config.file.display()
         );
-        let mend = "`palyra model list` shows the models there are, `palyra model add` adds a server";
-        return Err(refused(notice, mend.to_owned()));
+        return Err(refused(notice, mend_of_server(&servers_with_model(&config.text, server), server)));
     }
     if let Some(model) = provider_field(&config.text, server, "model") {
         return Ok(format!("{server}/{model}"));
