@@ -22,6 +22,10 @@ use crate::quantity::quantity;
 
 const OUTPUT_BYTES_MAX: usize = 64 * 1024;
 const DEADLINE: Duration = Duration::from_secs(20);
+/// How names of pictures end that a model can be shown.
+const PICTURE_ENDS: [&str; 5] = [".png", ".jpg", ".jpeg", ".gif", ".webp"];
+/// Said of a picture: a model is shown it in another way.
+const ATTACHED: &str = "; a picture is sent along with a question: `palyra run --attach FILE QUESTION`";
 /// How many lines pass between two looks at the cancel flag.
 const LINES_PER_LOOK: u64 = 4096;
 
@@ -66,6 +70,11 @@ struct ReadArguments {
     to: Option<WholeNumber>,
 }
 
+fn is_picture(shown_path: &str) -> bool {
+    let name = shown_path.trim_matches('"').to_ascii_lowercase();
+    PICTURE_ENDS.iter().any(|end| name.ends_with(end))
+}
+
 /// Runs the tool.
 pub(crate) fn run(call: &ToolCallContext<'_>, arguments: &str) -> Result<ToolResult, ToolFailure> {
     let arguments: ReadArguments = parse(arguments)?;
@@ -80,8 +89,9 @@ pub(crate) fn run(call: &ToolCallContext<'_>, arguments: &str) -> Result<ToolRes
     let unreadable = |cause| ToolFailure::System(format!("could not read `{shown_path}`: {cause}"));
     let binary = || {
         ToolFailure::Unsuitable(format!(
-            "`{shown_path}` is a binary file of {} bytes, not text",
-            opened.bytes
+            "`{shown_path}` is a binary file of {} bytes, not text{}",
+            opened.bytes,
+            if is_picture(&shown_path) { ATTACHED } else { "" }
         ))
     };
 

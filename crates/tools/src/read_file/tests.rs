@@ -103,6 +103,18 @@ fn a_binary_file_is_refused_with_its_size() {
 }
 
 #[test]
+fn a_picture_is_refused_with_the_option_that_shows_it_to_a_model() {
+    let fixture = Fixture::with(&[("tiny.PNG", "\u{89}PNG\0"), ("tiny.bin", "PNG\0")]);
+    let read = |path: &str| fixture.call("read_file", &json!({"path": path}));
+    let picture = read("tiny.PNG");
+    assert!(
+        picture.contains("bytes, not text; a picture is sent along") && picture.contains("--attach FILE"),
+        "{picture}"
+    );
+    assert!(read("tiny.bin").ends_with(" is a binary file of 4 bytes, not text"));
+}
+
+#[test]
 fn a_missing_file_names_what_is_there() {
     let fixture =
         Fixture::with(&[("src/main.rs", ""), ("src/lib.rs", ""), ("README.md", ""), ("empty/x/y", "")]);
