@@ -62,7 +62,7 @@ pub(crate) async fn run(context: &Context, args: DoctorArgs) -> Result<Exit, Fai
             context.output.json(&to_json_with_defaults(check))?;
         } else {
             let lines = check_lines(check, context.output.columns());
-            lines.iter().try_for_each(|line| context.output.line(line))?;
+            lines.iter().try_for_each(|line| context.output.line(&context.output.completed(line)))?;
         }
     }
     if exit == Exit::Done && checks.iter().any(|check| check.level() == CheckLevel::Error) {
