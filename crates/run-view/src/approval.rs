@@ -427,7 +427,7 @@ pub fn outcome(
         let told = match (approval.decided_by.as_str(), approval.note.as_str()) {
             ("", "") if approval.state() == v1::ApprovalState::Expired => format!(
                 "nothing ran; the question expired before it was answered. To have it asked again, say in its session that \
-                 it may try again: `palyra runs answer {} --new TEXT`",
+                 the model may try again: `palyra runs answer {} --new TEXT`",
                 shown(&approval.run_id)
             ),
             ("", "") => format!("it was decided before: {state}"),

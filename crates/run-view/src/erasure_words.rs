@@ -97,8 +97,8 @@ pub fn lost_undo(run: &str, files: &[v1::UndoneFile]) -> Option<String> {
     };
     let id = short_id(run);
     Some(format!(
-        "what run {id} changed in files ({shown}) cannot be taken back once its content is erased; `palyra runs undo {id}` \
-         still does that before"
+        "the changes of run {id} in files ({shown}) cannot be taken back once its content is erased; until then \
+         `palyra runs undo {id}` takes them back"
     ))
 }
 

@@ -48,9 +48,7 @@ pub fn chat_command_in(session: &str, folder: ChatFolder) -> String {
     match folder {
         ChatFolder::Here => format!("`palyra chat --session {id}`"),
         ChatFolder::Elsewhere => {
-            format!(
-                "in the folder of a project, or with its name for DIR, `palyra chat --session {id} --workspace DIR`"
-            )
+            format!("`palyra chat --session {id} --workspace DIR`, with the folder of a project for DIR,")
         }
     }
 }

@@ -224,7 +224,8 @@ impl FromStr for RunPlace {
         let place = if text.starts_with('@') { text.to_owned() } else { text.replacen(':', "@", 1) };
         let (run, tape_seq) = match place.split_once('@') {
             None => {
-                let run = place.parse().map_err(|error| format!("{error}; {}", as_bookmark(&place)))?;
+                let run =
+                    place.parse::<RunName>().map_err(|error| format!("{error}; {}", as_bookmark(&place)))?;
                 return Ok(Self::Entry(run, 0));
             }
             Some(("", name)) if !name.is_empty() && name.parse::<u64>().is_err() => {

@@ -73,7 +73,7 @@ fn a_list_in_the_home_folder_names_a_command_that_is_not_refused_there() {
     let listed = |arguments: &[&str]| {
         let mut command = home.command(arguments);
         command.current_dir(home.work().with_file_name("home"));
-        let mut pty = Pty::spawn(&command, 200);
+        let mut pty = Pty::spawn(&command, 240);
         assert_eq!(pty.ended(), 0, "{}", pty.text());
         pty.text()
     };

@@ -121,7 +121,8 @@ fn an_erased_run_is_not_taken_back_and_that_is_the_reason_given() {
     let home = changed();
     for how in ["--dry-run", "--yes"] {
         let said = home.palyra(&["journal", "erase", "last", how]).expect(0).err;
-        let lost = "(notes.txt) cannot be taken back once its content is erased; `palyra runs undo ";
+        let lost =
+            "(notes.txt) cannot be taken back once its content is erased; until then `palyra runs undo ";
         assert!(said.contains(lost), "{how}: {said}");
     }
     let run = home.palyra(&["runs", "list", "--json"]).expect(0).json()[0]["run_id"].clone();
