@@ -57,7 +57,12 @@ impl Rig {
 }
 
 fn no_vault() -> KeySources {
-    KeySources { environment: Arc::default(), vault: None, gateways: palyra_ports::GatewayTrail::default() }
+    KeySources {
+        environment: Arc::default(),
+        vault: None,
+        gateways: palyra_ports::GatewayTrail::default(),
+        answers: crate::model_answers::ModelAnswers::default(),
+    }
 }
 
 fn shown(path: &Path) -> String {
