@@ -150,7 +150,7 @@ fn a_refused_address_names_the_commands_with_the_file_of_the_daemon() {
     let home = home_with(&model);
     home.write("other.toml", "");
     let file = home.work().join("other.toml").display().to_string();
-    home.palyra(&["--config", &file, "run", "hello"]);
+    home.palyra(&["--config", &file, "runs", "list"]).expect(0);
     let fetch = json!({ "url": web.url("/") });
     let why = refused_unasked(&home, "http_fetch", &fetch);
     for command in [format!("`palyra --config {file} admin stop`"), format!("with `--config {file}`")] {
@@ -159,7 +159,7 @@ fn a_refused_address_names_the_commands_with_the_file_of_the_daemon() {
     // As it is written: the line, the stop, and the next command with the option.
     home.write("other.toml", &format!("[egress]\nallow_private = [\"{}\"]\n", web.place()));
     home.palyra(&["--config", &file, "admin", "stop"]).expect(0);
-    home.palyra(&["--config", &file, "run", "hello"]);
+    home.palyra(&["--config", &file, "runs", "list"]).expect(0);
     let outcome = approved(&home, "http_fetch", &fetch);
     assert!(output(&outcome).contains("lantern 4711"), "{outcome:#}");
 }
