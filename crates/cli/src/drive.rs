@@ -24,7 +24,7 @@ use palyra_run_view::{
     CallProgress, DeferredOutput, EchoMode, PreviewDetail, RunView, ShownLine, TextFlow, is_said_by_tape,
     outcome, question, run_state,
 };
-use palyra_screen_text::{LineLook, count, short_id, span};
+use palyra_screen_text::{LineLook, count, short_id};
 use palyra_terminal::{
     InterruptListener, Keyboard, NoteKind, Output, OutputError, PromptReader, PromptReply, ReadingMode,
 };
@@ -32,6 +32,7 @@ use replay::RunQuestion;
 
 mod left_open;
 mod answer_prompt;
+mod stopping;
 mod replay;
 
 /// How long a cancelled run may take to end before it is left alone.
@@ -436,37 +437,6 @@ impl<'a, R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'a, R, F> {
         if !line.is_empty() && !self.is_asking() && self.seat.format == OutputFormat::Text {
             self.seat.output.progress(&line);
         }
-    }
-
-    /// Asks the run to stop.
-    pub(crate) fn cancel(&mut self) -> Result<(), Failure> {
-        self.close_question()?;
-        self.stopping = true;
-        self.run.request_cancel();
-        self.seat
-            .output
-            .note(NoteKind::Info, "cancelling the run; Ctrl-C again leaves without waiting for it");
-        Ok(())
-    }
-
-    /// Says that the run continues after its view is left, and how it is ended.
-    fn say_how_to_end(&self) {
-        let run =
-            self.run.run().map_or_else(|| "last".to_owned(), |run| self.seat.output.id(&run.to_string()));
-        let message = format!("left; the run continues: `palyra runs cancel {run}` ends it");
-        self.seat.output.note(NoteKind::Info, &message);
-    }
-
-    fn stop_at_limit(&mut self) -> Result<(), Failure> {
-        self.close_question()?;
-        (self.timed_out, self.stopping) = (true, true);
-        self.time_up = Some(Instant::now() + END_WITHIN);
-        self.run.request_cancel();
-        let limit = span(self.seat.time_limit.unwrap_or_default());
-        self.seat
-            .output
-            .note(NoteKind::Doubt, &format!("the time limit of {limit} is reached; cancelling the run"));
-        Ok(())
     }
 
     /// Takes what came of a prompt; returns how the program ends when nothing more can be done here.

@@ -5,11 +5,12 @@
 //! answer, `key_mends` after a key that its server refuses, `kept_daemon` where a daemon with another model stays, `unused_variables` where variables name a model that is not asked, `plain_hosts` after a secret was bound to a host
 //! without TLS, `refusal_mends` after a refusal whose code does not say what helps, `chat_mends` in a chat.
 //! `named_server` completes what a command line names of a model server, `default_place` says what names the default model, `other_file` that
-//! the running daemon reads another configuration file, `run_words` reads the words of a question.
+//! the running daemon reads another configuration file, `run_words` reads the words of a question, `completion` has the lines by which shells complete.
 
 mod environment;
 mod library;
 mod topic;
+mod completion;
 mod page_text;
 mod typed_commands;
 mod typed_options;
@@ -28,6 +29,7 @@ mod run_words;
 
 pub use chat_mends::{mend_in_chat, mend_of_address};
 pub use command_tips::{UnknownWord, with_tip};
+pub use completion::{CandidateKind, CompletedWord, bash_lines, completed_words, fish_lines, zsh_script};
 pub use default_place::{default_model_place, mend_of_server};
 pub use environment::ENVIRONMENT;
 pub use kept_daemon::{ENVIRONMENT_PROVIDER, KeptModel, is_same_model};

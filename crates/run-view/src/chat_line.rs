@@ -215,7 +215,7 @@ pub fn shell_command_of(typed: &str) -> Option<&'static str> {
     IN_SHELL.iter().find(|(command, _)| *command == typed).map(|(_, line)| *line)
 }
 
-/// Returns the command that is meant by one that does not exist: another word for it, or one letter away from it. A guess
+/// Returns the command for one that does not exist: another word for it, or one letter away from it. A guess
 /// that is farther away would do more harm than none: some commands cannot be taken back.
 pub fn nearest_chat_command(typed: &str) -> Option<&'static str> {
     let other = OTHER_WORDS.iter().find(|(word, _)| *word == typed).map(|(_, command)| *command);

@@ -28,7 +28,7 @@ const LINES_SHOWN: usize = 60;
 struct SimArguments {
     /// Tells the story of this seed only, twice, and says what happened.
     seed: Option<u64>,
-    /// How many stories, 2,400 when left out.
+    /// The number of stories; 2,400 when left out.
     #[arg(long, conflicts_with = "seed")]
     seeds: Option<u64>,
     /// The first seed.

@@ -54,7 +54,7 @@ pub(crate) struct Oracle {
     keyed_sessions: BTreeMap<(PrincipalId, String), SessionId>,
     /// Where each text of a person stands, by the text.
     inputs: BTreeMap<String, Vec<(RunId, TapeSeq)>>,
-    /// Those of schedules, which are said again each time: they are no words of one run.
+    /// Inputs of schedules, which are the same each time: they belong to no single run.
     scheduled: BTreeSet<String>,
     keys: BTreeMap<IdempotencyDigest, (RunId, TapeSeq)>,
     cancels: BTreeSet<RunId>,

@@ -38,7 +38,7 @@ const CLIENTS: u64 = 2;
 /// Rows that are read at once at the end.
 const ROWS_MAX: usize = 100;
 
-/// What is wrong on purpose.
+/// A fault that is made on purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlantedFault {
     /// Nothing.
@@ -47,7 +47,7 @@ pub enum PlantedFault {
     HungProvider,
 }
 
-/// What weeks came to.
+/// The result of the weeks of one seed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WeeksOutcome {
     /// Their seed.
@@ -64,11 +64,11 @@ pub struct WeeksOutcome {
     pub long_waits: usize,
     /// Incidents that were opened, by their causes.
     pub incidents: Vec<String>,
-    /// What else is wrong.
+    /// Other findings.
     pub findings: Vec<String>,
 }
 
-/// Lives through so much time of the seed.
+/// Simulates so much time of the seed.
 #[must_use]
 pub fn live_weeks(seed: u64, span: Duration, planted: PlantedFault) -> WeeksOutcome {
     let world = SimWorld::of_weeks(seed);
@@ -99,7 +99,8 @@ pub fn live_weeks(seed: u64, span: Duration, planted: PlantedFault) -> WeeksOutc
         setup.clients.iter().for_each(Client::cut_off);
         journal = journal.reopened();
     }
-    let (long_waits, incidents) = (long_waits(&journal), opened(&journal));
+    let long_waits = long_waits(&journal);
+    let incidents = opened(&journal);
     let oracle = world.oracle();
     WeeksOutcome {
         seed,
@@ -133,7 +134,7 @@ impl fmt::Display for WeeksOutcome {
     }
 }
 
-/// Every second seed lets self-healing act; what it does is an incident as well.
+/// Every second seed lets self-healing act: a remedy without an incident does not exist.
 fn config(seed: u64) -> GatewayRuntimeConfigSnapshot {
     let mode = if seed.is_multiple_of(2) { SelfHealingMode::ObserveOnly } else { SelfHealingMode::Auto };
     let limits = RunLimits { active_time_max: Duration::from_secs(2 * 60 * 60), ..RunLimits::default() };

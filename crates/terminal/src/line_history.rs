@@ -60,7 +60,7 @@ fn is_echo_of(line: &str, texts: &[String]) -> bool {
     })
 }
 
-/// Returns whether a line is a text with placeholders, which stand for any words. A text that is hardly more than
+/// Returns whether a line is a text with placeholders, each of which may be any words. A text that is hardly more than
 /// placeholders fits no line.
 fn says_masked(said: &str, text: &str) -> bool {
     let parts = parts_around_secrets(text);

@@ -9,10 +9,10 @@ mod input;
 mod chat_session;
 mod chat_mend;
 mod model_choice;
+mod sent_files;
 mod session_lines;
 
 use std::collections::VecDeque;
-use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use palyra_client::{AskProviders, ClientError, FollowEvent};
@@ -21,7 +21,6 @@ use palyra_wire::v1;
 use palyra_wire::v1::InputDelivery;
 
 use super::approve::folder_of;
-use super::attachments;
 use super::ids::{MissingSession, RunName, find_or_make_session, find_session};
 use super::run::note_cost;
 use super::runs::acting::acting_before;
@@ -38,9 +37,8 @@ use chat_mend::{in_archived, in_chat, in_chat_out_of_range, is_missing_session};
 use chat_session::{ChatSession, check_model};
 use input::Input;
 use palyra_run_view::{
-    ChatLine, EchoMode, SearchMatch, absent_files_note, age, attached_files, branch_origin, chat_command_of,
-    chat_command_rest, chat_help, instead_of_last, nearest_chat_command, no_session_note, read_chat_line,
-    shell_command_of,
+    ChatLine, EchoMode, SearchMatch, age, branch_origin, chat_command_of, chat_command_rest, chat_help,
+    instead_of_last, nearest_chat_command, no_session_note, read_chat_line, shell_command_of,
 };
 use palyra_screen_text::clean_line;
 use palyra_screen_text::shell_word;
@@ -601,42 +599,6 @@ impl Chat<'_> {
         self.note(NoteKind::Info, &message);
         self.note_files();
         Ok(())
-    }
-
-    fn attach(&mut self, files: &str) -> Result<(), Failure> {
-        let home = std::env::home_dir();
-        let named = attached_files(files, home.as_deref(), Path::exists);
-        let (mut files, absent): (Vec<_>, Vec<_>) =
-            named.iter().cloned().partition(|file| attachments::is_there(file));
-        if self.input.is_person() && named.len() > 1 && !absent.is_empty() {
-            self.note(NoteKind::Doubt, &absent_files_note(&absent, &files));
-        } else {
-            files = named;
-        }
-        let read = attachments::read(&files)?;
-        attachments::check_together(self.files.iter().chain(&read))?;
-        for file in &read {
-            self.note(NoteKind::Good, &format!("goes along with the next input: {}", described(file)));
-        }
-        self.files.extend(read);
-        Ok(())
-    }
-
-    /// Sends no file along that waits for the next input.
-    fn detach(&mut self) {
-        let message = match self.files.len() {
-            0 => "no file waits to go along".to_owned(),
-            files => format!("{} not sent along", count(files as u64, "file")),
-        };
-        self.files.clear();
-        self.note(NoteKind::Info, &message);
-    }
-
-    /// Says which files go along with the next input, also where that is said in another conversation than before.
-    fn note_files(&self) {
-        for file in &self.files {
-            self.note(NoteKind::Info, &format!("goes along with the next input: {}", described(file)));
-        }
     }
 
     /// Says something while this chat has no active run; runs of the session from another terminal are followed first.
