@@ -17,7 +17,7 @@ use palyra_run_core::{BudgetWake, RunInput};
 use palyra_tape::TapeHandle;
 use palyra_types::run::{CancelReason, RunRecord};
 use palyra_types::session::SessionRef;
-use palyra_types::{PrincipalId, RunId};
+use palyra_types::{PrincipalId, RunId, Timestamp};
 
 use crate::engine::Engine;
 use crate::error::RequestError;
@@ -122,6 +122,10 @@ impl HealRuns for RunHealer {
 
     fn expire_approvals(&self) {
         self.engine.asking.look_again();
+    }
+
+    fn may_expire(&self, now: Timestamp) -> bool {
+        now >= self.engine.runs.newest_entry()
     }
 
     fn is_followed(&self, run: RunId) -> bool {

@@ -9,8 +9,8 @@ use palyra_healing::{HealingModes, HealingTimes};
 use palyra_journal_core::family::ReadFamilies;
 use palyra_ports::model_directory::ModelDirectory;
 use palyra_ports::{CheckArtifacts, Clock, Entropy, MaintainJournal, Recorder, SpareFiles};
-use palyra_types::RunId;
 use palyra_types::session::SessionRef;
+use palyra_types::{RunId, Timestamp};
 use tokio::sync::watch;
 
 use super::run_board::RunBoard;
@@ -28,6 +28,9 @@ pub trait HealRuns: Send + Sync {
 
     /// Makes the task that ends expired approvals look again.
     fn expire_approvals(&self);
+
+    /// Returns whether a wall clock that shows this time ends what is over by it: one before the newest entry ends nothing.
+    fn may_expire(&self, now: Timestamp) -> bool;
 
     /// Returns whether a client follows the tape of a run, so that a person may see its questions.
     fn is_followed(&self, run: RunId) -> bool;

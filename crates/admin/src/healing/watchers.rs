@@ -286,7 +286,8 @@ impl FactReader {
 
     fn approval_fact(&self, approval: &ApprovalRecord, is_reachable: bool) -> ApprovalFact {
         let now = self.ports.clock.wall();
-        let standing = if approval.expires.is_some_and(|expires| expires < now) {
+        let is_over = approval.expires.is_some_and(|expires| expires < now);
+        let standing = if is_over && self.ports.runs.may_expire(now) {
             ApprovalStanding::Expired
         } else if is_reachable || self.ports.runs.is_followed(approval.run) {
             ApprovalStanding::Pending

@@ -17,6 +17,7 @@ use palyra_testkit::journal_suite::approval_entries::asked;
 use palyra_testkit::journal_suite::samples::{SampleRun, append, principal, session};
 use palyra_testkit::{FakeClock, FixedEntropy, MemoryJournal, PassThrough, RowCounter, ScriptedProvider};
 use palyra_types::RunId;
+use palyra_types::Timestamp;
 use palyra_types::incident::{IncidentCause, IncidentSubject};
 use palyra_types::model::ModelRef;
 use palyra_types::run::{RunPhase, RunRecord, WaitReason};
@@ -61,6 +62,8 @@ impl ReadFamilies for CountedRows {
 struct ListedRuns {
     board: RunBoard,
     cancelled: Mutex<Vec<RunId>>,
+    /// Whether the wall clock is before the newest entry.
+    is_clock_behind: AtomicBool,
 }
 
 impl HealRuns for ListedRuns {
@@ -78,6 +81,10 @@ impl HealRuns for ListedRuns {
     }
 
     fn expire_approvals(&self) {}
+
+    fn may_expire(&self, _now: Timestamp) -> bool {
+        !self.is_clock_behind.load(Ordering::SeqCst)
+    }
 
     fn is_followed(&self, _run: RunId) -> bool {
         false
@@ -279,6 +286,33 @@ async fn many_questions_that_nobody_sees_are_one_incident_until_a_person_is_reac
     let views = of_approvals(&healed).await;
     assert_eq!(views.len(), 1);
     assert_eq!(views[0].record.stage, IncidentStage::Resolved);
+}
+
+/// A wall clock before the newest entry ends nothing, so what is over by it is not late.
+#[tokio::test]
+async fn a_question_that_the_wall_clock_may_not_end_yet_is_no_incident() {
+    let journal = MemoryJournal::new();
+    let person = principal(1);
+    let mut run = SampleRun::new(session(person, 1), 1);
+    let entries = [run.started("go"), run.requested(1), asked(&mut run, 1, 1, Some(Timestamp(1)))];
+    journal.append(append(entries.into())).await.unwrap();
+    let healed = Healed::start(&journal);
+    healed.runs.is_clock_behind.store(true, Ordering::SeqCst);
+    let marker = healed.runs.board.begin(RunId::from_parts(7, 7));
+    let pass = async |minutes: usize| {
+        for _ in 0..minutes {
+            marker.show_phase(RunPhase::Running);
+            marker.received();
+            healed.pass(1).await;
+        }
+    };
+    pass(9).await;
+    assert_eq!(healed.incidents().await, 0);
+    // The control: a clock that may end it.
+    healed.runs.is_clock_behind.store(false, Ordering::SeqCst);
+    pass(4).await;
+    let [view] = &healed.views().await[..] else { panic!("one incident") };
+    assert_eq!(view.record.opened.cause, IncidentCause::ApprovalExpiryMissed);
 }
 
 async fn of_approvals(healed: &Healed) -> Vec<IncidentView> {
