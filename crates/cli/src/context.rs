@@ -178,6 +178,14 @@ impl Context {
         Ok(client)
     }
 
+    /// Returns the name of a model with its server, where it is the one that the environment selects and was named alone.
+    pub(crate) fn whole_model(&self, model: Option<String>) -> Option<String> {
+        let own = self.is_local().then(|| (self.daemon.own_model)(self.global.config.as_deref()).name);
+        let is_own =
+            own.as_deref().and_then(|own| own.strip_prefix(ENVIRONMENT_PROVIDER)) == model.as_deref();
+        if model.is_some() && is_own { own } else { model }
+    }
+
     /// As [`Context::connect`], but a journal that is not what it was is reported and no obstacle: for verbs that look
     /// at it, or mend it.
     pub(crate) async fn connect_to_inspect(&self) -> Result<Client, Failure> {

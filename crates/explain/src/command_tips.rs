@@ -98,9 +98,10 @@ pub fn with_tip(
             // An empty question, and one that begins like an option, cannot be asked.
             if word == "-v" {
                 tips.push("`palyra version` prints the version".to_owned());
-            } else if !word.trim().is_empty() && !word.starts_with('-') {
-                let command =
-                    as_question(typed, 1).unwrap_or_else(|| format!("palyra run {}", shell_word(word)));
+            } else if !word.starts_with('-')
+                && let Some(command) = as_question(typed, QUESTION_WORDS_MIN)
+            {
+                // A word or two are rather a verb of another program than a question.
                 tips.push(format!(
                     "`{command}` asks a model; a question of several words in quotes needs no verb"
                 ));

@@ -643,9 +643,7 @@ impl RunView {
         let told = || match (self.in_chat, short_id(run)) {
             (true, run) => {
                 // Another run may be the last one by the time it is typed.
-                format!(
-                    "/undo {run} takes its changes back; so does `palyra runs undo {run}` in a shell, at any time"
-                )
+                format!("/undo {run} takes its changes back; so does `palyra runs undo {run}` in a shell")
             }
             (false, run) => format!("`palyra runs undo {run}` takes its changes back"),
         };

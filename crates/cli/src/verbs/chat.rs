@@ -72,6 +72,7 @@ pub(crate) struct ChatArgs {
 
 /// Runs the verb.
 pub(crate) async fn run(context: &Context, mut args: ChatArgs) -> Result<Exit, Failure> {
+    args.choice.model = context.whole_model(args.choice.model);
     let workspace_root = workspace_root(context, &args.choice)?;
     let client = context.connect_to_model(args.choice.model.as_deref()).await?;
     if let Some(model) = &mut args.choice.model {
@@ -188,6 +189,7 @@ impl Chat<'_> {
 
     async fn greet(&self, session: &v1::Session, at_rest: bool) -> Result<(), Failure> {
         let in_context = session.runs.saturating_sub(session.runs_before_reset);
+        let is_after_reset = in_context == 0 && session.runs > 0;
         let known = match (in_context, session.runs, &session.branched_from) {
             (0, 0, Some(point)) => branch_origin(point),
             (0, 0, None) => "a new chat".to_owned(),
@@ -208,7 +210,7 @@ impl Chat<'_> {
             self.note(NoteKind::Doubt, &mend);
         }
         if at_rest
-            && in_context > 0
+            && !is_after_reset
             && let Some([said, answer]) = self.chat_session.last_exchange(session).await?
         {
             // Nothing is left of what was erased.

@@ -96,13 +96,15 @@ pub(crate) async fn run(context: &Context, args: RunArgs) -> Result<Exit, Failur
         context.output.note(NoteKind::Doubt, &remark);
     }
     let response_schema = args.schema.as_deref().map(read_schema).transpose()?.unwrap_or_default();
-    let workspace_root = workspace_root(context, &args.choice)?;
-    let client = context.connect_to_model(args.choice.model.as_deref()).await?;
+    let model = context.whole_model(args.choice.model.clone());
+    let choice = RunChoice { model, ..args.choice.clone() };
+    let workspace_root = workspace_root(context, &choice)?;
+    let client = context.connect_to_model(choice.model.as_deref()).await?;
     // The key of the prompt is called so.
     let approve = if args.approve == "never" { v1::ApproverChoice::Never } else { v1::ApproverChoice::Inbox };
     if args.preview_references {
         let request = with_choice(
-            &args.choice,
+            &choice,
             v1::StartRunRequest { input, workspace_root, approve: approve.into(), ..Default::default() },
         );
         return preview_references::show(context, &client, request, args.json.into()).await;
@@ -122,7 +124,7 @@ pub(crate) async fn run(context: &Context, args: RunArgs) -> Result<Exit, Failur
         approve: approve.into(),
         ..Default::default()
     };
-    let mut followed = start(&client, &args.choice, request);
+    let mut followed = start(&client, &choice, request);
     // Who says `later` is not asked here.
     let asks = args.approve != "later";
     let mut reader = asks.then(|| PromptReader::of_process(&context.output, &context.interrupts)).flatten();
@@ -135,7 +137,7 @@ pub(crate) async fn run(context: &Context, args: RunArgs) -> Result<Exit, Failur
         ..TerminalSession::new(&context.output, &context.interrupts, person, args.json.into(), EchoMode::No)
     };
     let opened = |opened: &v1::Opened| {
-        note_other_model(context, &args.choice, &opened.model);
+        note_other_model(context, &choice, &opened.model);
         note_unapplied_images(context, &opened.notes);
         if args.steer {
             context.output.note(NoteKind::Info, handed_over(opened));

@@ -242,7 +242,11 @@ impl StatusReport {
 
     fn not_running(&mut self, context: &Context) -> Result<(), Failure> {
         let state_dir = context.state_dir()?;
-        self.add("daemon", not_running_words(std::fs::metadata(&state_dir).ok().map(|found| found.uid())));
+        let words = not_running_words(std::fs::metadata(&state_dir).ok().map(|found| found.uid()));
+        let is_refused = context.is_local()
+            && !(context.daemon.check_config)(context.global.config.as_deref()).mistakes.is_empty();
+        // No daemon starts with a file that has mistakes; the line about it says so.
+        self.add("daemon", words.strip_suffix(STARTS_IT).filter(|_| is_refused).unwrap_or(words));
         self.set("running", false.into());
         self.places(&state_dir, context.is_local());
         if !self.config(&context.daemon, &context.global) {
@@ -269,6 +273,9 @@ impl StatusReport {
         true
     }
 }
+
+/// What starts a daemon where nothing is in the way.
+const STARTS_IT: &str = "; `palyra run ...` starts it";
 
 /// Says that no daemon answers, and what starts one; `owner` is the user of the state directory, where that exists.
 fn not_running_words(owner: Option<u32>) -> &'static str {

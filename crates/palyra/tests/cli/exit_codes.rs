@@ -47,8 +47,8 @@ fn a_command_line_that_people_type_names_the_one_that_exists() {
     for (arguments, wanted, unwanted) in [
         (&["sessions", "search", "moon"][..], "`palyra sessions list --search moon`", "archive"),
         (&["chat", "XN8H9D"], "`palyra chat --session XN8H9D`", "-- XN8H9D"),
-        (&["chat", "--continue"], "`palyra chat`", "--connect"),
-        (&["resume"], "`palyra chat`", "serve"),
+        (&["chat", "--continue"], "`palyra chat --session last`", "--connect"),
+        (&["resume"], "`palyra chat --session last`", "serve"),
         (&["undo"], "`palyra runs undo last`", "nearest verb"),
         (&["history"], "`palyra runs list`", "asks a model"),
         (&["config", "set", "a", "b"], "`palyra config check`", "tip: a similar"),
