@@ -319,3 +319,17 @@ fn a_file_or_a_setting_that_the_daemon_was_not_started_with_is_said_not_to_be_us
     assert!(!asked.err.contains("not used"), "{}", asked.err);
     assert_eq!(home.palyra(&["run", "hello"]).expect(0).err, "");
 }
+
+#[test]
+fn a_model_that_this_environment_selects_may_be_named_without_its_server() {
+    let runtime = runtime();
+    let mine = server_saying(&runtime, "mine");
+    let home = Home::new();
+    // The daemon that runs knows the demo model alone.
+    home.palyra(&["run", "hello"]).expect(0);
+    let asked = ask(&home, Some(&mine), &["run", "--model", "test-model", "hello"]).expect(0);
+    assert_eq!(asked.out, "mine\n", "{}", asked.err);
+    // The control: a name that no server here has.
+    let other = ask(&home, Some(&mine), &["run", "--model", "other-model", "hello"]).expect(2);
+    assert!(other.err.contains("must be written as provider/model"), "{}", other.err);
+}
