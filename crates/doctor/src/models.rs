@@ -118,7 +118,7 @@ mod tests {
         let checks = answers(&listed);
         let levels: Vec<_> = checks.iter().map(|check| check.level()).collect();
         assert_eq!(levels, [ERROR, WARNING, WARNING, WARNING]);
-        assert!(checks[3].mend.contains("`palyra model use late/MODEL`"), "{checks:?}");
+        assert!(checks[3].mend.contains("`palyra admin stop`"), "{checks:?}");
         assert!(checks[0].mend.contains("start its server"), "{checks:?}");
         assert!(
             checks[1].mend.contains("certificate") && checks[2].mend.contains("providers.keyed.key"),

@@ -10,7 +10,7 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use palyra_ports::Clock;
 use palyra_types::{BootTime, Timestamp};
-use tokio::sync::{Notify, oneshot, watch};
+use tokio::sync::{Notify, oneshot};
 
 /// The wall time at which a fake clock begins: 2025-01-01 00:00:00 UTC.
 pub const FAKE_WALL_START: Timestamp = Timestamp(1_735_689_600_000_000);
@@ -25,7 +25,8 @@ pub struct FakeClock {
 struct ClockShared {
     state: Mutex<ClockState>,
     slept: Notify,
-    wall_set: watch::Sender<u64>,
+    /// Wakes in the order in which they began to wait, so that a simulation repeats itself.
+    wall_set: Arc<Notify>,
 }
 
 #[derive(Debug, Default)]
@@ -75,7 +76,7 @@ impl FakeClock {
     /// and sleepers do not notice, and those that wait for a set clock wake.
     pub fn set_wall_ahead(&self, microseconds: i64) {
         self.lock().ahead = microseconds;
-        self.inner.wall_set.send_modify(|times| *times += 1);
+        self.inner.wall_set.notify_waiters();
     }
 
     /// Returns the earliest time somebody sleeps until; sleepers that were dropped do not count.
@@ -126,12 +127,8 @@ impl Clock for FakeClock {
     }
 
     fn wall_set(&self) -> BoxFuture<'static, ()> {
-        let mut wall_set = self.inner.wall_set.subscribe();
-        Box::pin(async move {
-            if wall_set.changed().await.is_err() {
-                std::future::pending::<()>().await;
-            }
-        })
+        // Begun here: a change before the first poll counts.
+        Box::pin(Arc::clone(&self.inner.wall_set).notified_owned())
     }
 
     fn sleep_until(&self, deadline: BootTime) -> BoxFuture<'static, ()> {

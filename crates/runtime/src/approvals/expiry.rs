@@ -130,6 +130,7 @@ impl BackgroundTask for ApprovalExpiry {
         let clock_set = Arc::clone(&self.clock_set);
         async move {
             tokio::select! {
+                biased;
                 () = engine.asking.sooner() => {}
                 () = clock_set.notified() => {}
             }

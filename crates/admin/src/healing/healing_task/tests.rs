@@ -310,7 +310,7 @@ async fn a_question_that_the_wall_clock_may_not_end_yet_is_no_incident() {
     assert_eq!(healed.incidents().await, 0);
     // The control: a clock that may end it.
     healed.runs.is_clock_behind.store(false, Ordering::SeqCst);
-    pass(4).await;
+    pass(20).await;
     let [view] = &healed.views().await[..] else { panic!("one incident") };
     assert_eq!(view.record.opened.cause, IncidentCause::ApprovalExpiryMissed);
 }
