@@ -51,7 +51,7 @@ pub fn with_tip(
         ErrorKind::MissingRequiredArgument => Some(completed_command(typed)),
         ErrorKind::ValueValidation => match seconds_as_number(&error) {
             Some(tip) => return with_tips(error, [tip]),
-            None => Some(explained_tool(&error, typed)),
+            None => Some(explained_tool(&error, typed).or_else(|| known_command(typed))),
         },
         _ => return error,
     };

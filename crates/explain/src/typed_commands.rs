@@ -210,7 +210,11 @@ pub const TYPED_COMMANDS: &[(&[&str], &str, &str)] = &[
     (&["set model *", "model set *"], "palyra model use *", "makes it the default model"),
     (&["login", "auth"], "palyra model add", "adds a model with its key"),
     (&["recall *"], "palyra memory search *", "searches what is remembered for you"),
-    (&["remember *"], "palyra memory add *", "remembers it for you"),
+    (
+        &["remember *", "memory set *", "memory write *", "memory save *"],
+        "palyra memory add *",
+        "remembers it for you",
+    ),
     (
         &["forget *"],
         "palyra memory forget *",
@@ -330,7 +334,6 @@ pub const TYPED_COMMANDS: &[(&[&str], &str, &str)] = &[
     ),
     (&["budget delete *", "budget rm *"], "palyra budget remove *", "removes that budget"),
     (&["memory remove *", "memory delete *", "memory rm *"], "palyra memory forget *", "forgets that item"),
-    (&["memory set *", "memory write *", "memory save *"], "palyra memory add *", "remembers it for you"),
     (
         &["admin schedules delete *", "admin schedules rm *"],
         "palyra admin schedules remove *",

@@ -84,7 +84,7 @@ fn a_quoted_question_is_run_and_an_unknown_word_is_no_verb() {
         let error = read(&[word]).unwrap_err();
         let message = error.to_string();
         assert_eq!((error.kind(), error.exit_code()), (ErrorKind::InvalidSubcommand, 2), "{message}");
-        assert!(message.contains(nearest) && message.contains("`palyra run "), "{message}");
+        assert!(message.contains(nearest) && message.contains("`palyra help`"), "{message}");
     }
     assert!(!read(&["runs", "lost"]).unwrap_err().to_string().contains("asks a model"));
 }

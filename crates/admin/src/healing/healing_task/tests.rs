@@ -301,8 +301,9 @@ async fn a_question_that_the_wall_clock_may_not_end_yet_is_no_incident() {
     let marker = healed.runs.board.begin(RunId::from_parts(7, 7));
     let pass = async |minutes: usize| {
         for _ in 0..minutes {
+            // A run that begins to move has each minute looked at.
+            marker.show_phase(WAITS);
             marker.show_phase(RunPhase::Running);
-            marker.received();
             healed.pass(1).await;
         }
     };

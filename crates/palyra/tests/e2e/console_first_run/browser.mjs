@@ -41,6 +41,8 @@ const text = () => evaluate("document.querySelector('main').innerText");
 const enter = () => loads(() => press("Enter"));
 
 await open(link);
+// A page has its focus with its first frame, which may come after it was loaded.
+await until("document.activeElement.matches('button.primary')");
 await enter();
 say("home", await text());
 await tabTo("button.primary");
