@@ -216,6 +216,7 @@ async fn run(
     let record = DaemonLockRecord { socket: listeners.socket.display().to_string(), model, ..starting };
     let stop = StopRequests::default();
     let (reload, reloads) = ReloadHandle::channel();
+    let conditions = ReplacementConditions::new(started_by(&args), &dir, jobs.clone());
     let facts = DaemonFacts {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         build: record.build_id.clone(),
@@ -231,9 +232,7 @@ async fn run(
         live_checks: live_checks.clone(),
         reload,
         model_changes: ModelChanges::new(Arc::new(FileModelConfig::new(source.clone(), keys.clone()))),
-        replacement: Arc::new(
-            ReplacementConditions::new(started_by(&args), &dir, jobs.clone()).asking(&keys.answers),
-        ),
+        replacement: Arc::new(conditions.asking(&keys.answers)),
         stop_requested: stop.requested.clone(),
     };
     let place = lock.place().map_err(|error| StartRefusal::new(ErrorCode::StateDirUnusable, &error))?;

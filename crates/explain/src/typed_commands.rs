@@ -120,6 +120,9 @@ pub const TYPED_COMMANDS: &[(&[&str], &str, &str)] = &[
     ),
     (
         &[
+            "policy remove *",
+            "policy delete *",
+            "policy rm *",
             "policy add",
             "policy edit",
             "policy new",
