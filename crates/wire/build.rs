@@ -29,12 +29,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let mut set = protox::compile(public_files.iter().chain(&store_files), [root])?;
     set.file.retain(|file| file.package() != "palyra.options.v1");
-    let services = std::env::var_os("CARGO_FEATURE_GRPC").is_some();
+    let has = |feature: &str| std::env::var_os(format!("CARGO_FEATURE_{feature}")).is_some();
     let mut config = tonic_prost_build::Config::new();
     config.enable_type_names();
     tonic_prost_build::configure()
-        .build_client(services)
-        .build_server(services)
+        .build_client(has("GRPC"))
+        .build_server(has("GRPC_SERVER"))
         .generate_default_stubs(true)
         .build_transport(false)
         .compile_fds_with_config(set, config)?;

@@ -3,10 +3,14 @@
 //! The list of operations comes from the schemas: an operation without its function does not compile. A server stream is
 //! encoded message by message as the transport takes them, so nothing is queued here, and a stream that is dropped ends
 //! its operation as over gRPC.
+//!
+//! Both functions return boxed futures: the body of an `async fn` is compiled again in each crate that waits for it, and these
+//! bodies contain every operation.
 
 use std::sync::Arc;
 
-use futures::StreamExt;
+use futures::future::BoxFuture;
+use futures::{FutureExt, StreamExt};
 use palyra_runtime::Caller;
 use palyra_wire::operations::OperationKind;
 use palyra_wire::v1;
@@ -24,24 +28,27 @@ macro_rules! dispatch_unary {
             ///
             /// # Errors
             /// [`ApiError`]: the bytes cannot be decoded, or the operation was refused.
-            pub async fn dispatch(
-                self: &Arc<Self>,
-                path: &str,
+            pub fn dispatch<'a>(
+                self: &'a Arc<Self>,
+                path: &'a str,
                 caller: Caller,
-                request: &[u8],
-            ) -> Option<Result<Vec<u8>, ApiError>> {
-                Some(match path {
-                    $($path => match decoded::<v1::$request>(request) {
-                        Ok(message) => {
-                            let handlers = Arc::clone(self);
-                            let work = async move { handlers.$method(caller, message).await };
-                            let response: Result<v1::$response, ApiError> = self.running.answer(OperationKind::$kind, work).await;
-                            response.map(|response| response.encode_to_vec())
-                        }
-                        Err(refusal) => Err(refusal),
-                    },)*
-                    _ => return None,
-                })
+                request: &'a [u8],
+            ) -> BoxFuture<'a, Option<Result<Vec<u8>, ApiError>>> {
+                async move {
+                    Some(match path {
+                        $($path => match decoded::<v1::$request>(request) {
+                            Ok(message) => {
+                                let handlers = Arc::clone(self);
+                                let work = async move { handlers.$method(caller, message).await }.boxed();
+                                let response: Result<v1::$response, ApiError> = self.running.answer(OperationKind::$kind, work).await;
+                                response.map(|response| response.encode_to_vec())
+                            }
+                            Err(refusal) => Err(refusal),
+                        },)*
+                        _ => return None,
+                    })
+                }
+                .boxed()
             }
         }
     };
@@ -59,22 +66,25 @@ macro_rules! dispatch_streams {
             ///
             /// # Errors
             /// [`ApiError`]: the bytes cannot be decoded, or the operation was refused before its first message.
-            pub async fn dispatch_stream(
-                &self,
-                path: &str,
+            pub fn dispatch_stream<'a>(
+                &'a self,
+                path: &'a str,
                 caller: Caller,
-                request: &[u8],
-            ) -> Option<Result<ResponseStream<Vec<u8>>, ApiError>> {
-                Some(match path {
-                    $($path => match decoded::<v1::$request>(request) {
-                        Ok(message) => {
-                            let steps: Result<ResponseStream<v1::$response>, ApiError> = self.$method(caller, message).await;
-                            steps.map(encoded)
-                        }
-                        Err(refusal) => Err(refusal),
-                    },)*
-                    _ => return None,
-                })
+                request: &'a [u8],
+            ) -> BoxFuture<'a, Option<Result<ResponseStream<Vec<u8>>, ApiError>>> {
+                async move {
+                    Some(match path {
+                        $($path => match decoded::<v1::$request>(request) {
+                            Ok(message) => {
+                                let steps: Result<ResponseStream<v1::$response>, ApiError> = self.$method(caller, message).await;
+                                steps.map(encoded)
+                            }
+                            Err(refusal) => Err(refusal),
+                        },)*
+                        _ => return None,
+                    })
+                }
+                .boxed()
             }
         }
     };

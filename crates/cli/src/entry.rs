@@ -71,35 +71,36 @@ fn run_daemon(global: GlobalArgs, verb: ServeVerb, daemon: DaemonHooks) -> ExitC
 }
 
 async fn dispatch(context: &Context, verb: Verb) -> Result<Exit, Failure> {
+    // Boxed, so that this function does not contain, and drop, the state of every verb.
     match verb {
         Verb::Serve(_) => Err(Failure::Usage("serve runs elsewhere".to_owned())),
-        Verb::Init(args) => verbs::init::run(context, args).await,
-        Verb::Chat(args) => verbs::chat::run(context, args).await,
-        Verb::Run(args) => verbs::run::run(context, args).await,
-        Verb::Runs(verb) => verbs::runs::run(context, verb).await,
-        Verb::Approve(args) => verbs::approve::run(context, args).await,
-        Verb::Policy(verb) => verbs::policy::run(context, verb).await,
-        Verb::Tools(verb) => verbs::tools::run(context, verb).await,
-        Verb::Sessions(verb) => verbs::sessions::run(context, verb).await,
+        Verb::Init(args) => Box::pin(verbs::init::run(context, args)).await,
+        Verb::Chat(args) => Box::pin(verbs::chat::run(context, args)).await,
+        Verb::Run(args) => Box::pin(verbs::run::run(context, args)).await,
+        Verb::Runs(verb) => Box::pin(verbs::runs::run(context, verb)).await,
+        Verb::Approve(args) => Box::pin(verbs::approve::run(context, args)).await,
+        Verb::Policy(verb) => Box::pin(verbs::policy::run(context, verb)).await,
+        Verb::Tools(verb) => Box::pin(verbs::tools::run(context, verb)).await,
+        Verb::Sessions(verb) => Box::pin(verbs::sessions::run(context, verb)).await,
         Verb::Budget(args) => verbs::budget::run(&context.output, &context.connect().await?, args).await,
-        Verb::Memory(verb) => verbs::memory::run(context, verb).await,
-        Verb::Model(verb) => verbs::model::run(context, verb).await,
-        Verb::Journal(verb) => verbs::journal::run(context, verb).await,
+        Verb::Memory(verb) => Box::pin(verbs::memory::run(context, verb)).await,
+        Verb::Model(verb) => Box::pin(verbs::model::run(context, verb)).await,
+        Verb::Journal(verb) => Box::pin(verbs::journal::run(context, verb)).await,
         Verb::Backup(verb) => match context.backup_command()?.run(verb).await? {
             BackupOutcome::Done => Ok(Exit::Done),
             BackupOutcome::Faulty => Ok(Exit::Failed),
         },
-        Verb::Status(args) => verbs::status::run(context, &args).await,
+        Verb::Status(args) => Box::pin(verbs::status::run(context, &args)).await,
         Verb::Console(args) => {
             let client = context.connect().await?;
             verbs::console::run(context, &client, &args).await
         }
         Verb::Usage(args) => verbs::usage::run(&context.output, &context.connect().await?, args).await,
-        Verb::Logs(args) => verbs::logs::run(context, args).await,
-        Verb::Doctor(args) => verbs::doctor::run(context, args).await,
-        Verb::Config(verb) => verbs::config::run(context, verb).await,
-        Verb::Admin(verb) => verbs::admin::run(context, verb).await,
-        Verb::Api(args) => verbs::api::run(context, args).await,
+        Verb::Logs(args) => Box::pin(verbs::logs::run(context, args)).await,
+        Verb::Doctor(args) => Box::pin(verbs::doctor::run(context, args)).await,
+        Verb::Config(verb) => Box::pin(verbs::config::run(context, verb)).await,
+        Verb::Admin(verb) => Box::pin(verbs::admin::run(context, verb)).await,
+        Verb::Api(args) => Box::pin(verbs::api::run(context, args)).await,
         Verb::Help(verb) => help::run(context, &verb.words),
         Verb::Explain(verb) => help::explain(context, &verb),
         Verb::Version(verb) => help::version(&context.output, verb.json.into()),
@@ -120,6 +121,7 @@ mod tests {
             own_model: |_| OwnModel {
                 name: String::new(),
                 variables: Vec::new(),
+                unset_key: None,
                 fingerprint: std::sync::Arc::new(|_| Ok(Vec::new())),
                 unnamed_fingerprint: std::sync::Arc::new(|_| None),
                 keyless_fingerprint: std::sync::Arc::new(|_| None),

@@ -11,8 +11,6 @@ mod connection;
 
 mod auth;
 
-mod gateway;
-
 mod services;
 
 mod run_stream;
@@ -24,6 +22,5 @@ mod status;
 #[doc(hidden)]
 pub mod untrusted;
 
-pub use gateway::GatewayServiceImpl;
 pub use limits::ServeLimits;
 pub use server::{Listeners, ServeError, serve};

@@ -5,29 +5,13 @@
 
 use std::sync::Arc;
 
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use palyra_api::files::UploadQuota;
 use palyra_api::{DaemonFacts, OperationHandlers};
 use palyra_runtime::GatewayRuntimeState;
 use palyra_wire::FILE_DESCRIPTOR_SET;
 use palyra_wire::operations::OPERATIONS;
-use palyra_wire::v1::admin_service_server::AdminServiceServer;
-use palyra_wire::v1::agents_service_server::AgentsServiceServer;
-use palyra_wire::v1::approvals_service_server::ApprovalsServiceServer;
-use palyra_wire::v1::budget_service_server::BudgetServiceServer;
-use palyra_wire::v1::compaction_service_server::CompactionServiceServer;
-use palyra_wire::v1::components_service_server::ComponentsServiceServer;
-use palyra_wire::v1::effects_service_server::EffectsServiceServer;
-use palyra_wire::v1::erasure_service_server::ErasureServiceServer;
-use palyra_wire::v1::gateway_service_server::GatewayServiceServer;
-use palyra_wire::v1::journal_service_server::JournalServiceServer;
-use palyra_wire::v1::memory_service_server::MemoryServiceServer;
-use palyra_wire::v1::models_service_server::ModelsServiceServer;
-use palyra_wire::v1::people_service_server::PeopleServiceServer;
-use palyra_wire::v1::policy_service_server::PolicyServiceServer;
-use palyra_wire::v1::proof_service_server::ProofServiceServer;
-use palyra_wire::v1::schedule_service_server::ScheduleServiceServer;
-use palyra_wire::v1::sessions_service_server::SessionsServiceServer;
-use palyra_wire::v1::skills_service_server::SkillsServiceServer;
-use palyra_wire::v1::vault_service_server::VaultServiceServer;
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 use tonic::service::Routes;
@@ -38,9 +22,8 @@ use tower::layer::util::{Identity, Stack};
 
 use crate::auth::{AuthLayer, HEALTH};
 use crate::connection::ConnectionAcceptor;
-use crate::gateway::GatewayServiceImpl;
 use crate::limits::ServeLimits;
-use crate::services::OperationServices;
+use crate::services::{GatewayServiceImpl, ServedOperations};
 
 /// Bytes of a health or reflection request, at most.
 const PROBE_BYTES_MAX: usize = 64 * 1024;
@@ -76,7 +59,18 @@ pub enum ServeError {
 ///
 /// # Errors
 /// [`ServeError`]; nothing is served then.
-pub async fn serve(
+pub fn serve(
+    gateway: GatewayRuntimeState,
+    daemon: DaemonFacts,
+    listeners: Listeners,
+    limits: ServeLimits,
+    stop: CancellationToken,
+) -> BoxFuture<'static, Result<(), ServeError>> {
+    // Boxed, so that its body is compiled here and not again where it is waited for.
+    serving(gateway, daemon, listeners, limits, stop).boxed()
+}
+
+async fn serving(
     gateway: GatewayRuntimeState,
     daemon: DaemonFacts,
     listeners: Listeners,
@@ -163,10 +157,13 @@ fn routes(
     limits: ServeLimits,
     stop: &CancellationToken,
 ) -> Result<Routes, ServeError> {
-    let bytes_max = limits.message_bytes_max;
-    let operations = Arc::new(OperationHandlers::new(gateway.clone(), daemon, stop.clone()));
-    let all = OperationServices { operations: Arc::clone(&operations) };
-    let gateway = GatewayServiceImpl::new(operations, gateway, stop.clone());
+    let served = ServedOperations {
+        operations: Arc::new(OperationHandlers::new(gateway.clone(), daemon, stop.clone())),
+        state: gateway,
+        stop: stop.clone(),
+        uploads: UploadQuota::default(),
+        message_bytes_max: limits.message_bytes_max,
+    };
     let probes = tonic_health::server::HealthService::from_health_reporter(health.clone());
     let probes = tonic_health::pb::health_server::HealthServer::new(probes);
     let reflection = || {
@@ -174,28 +171,11 @@ fn routes(
             .register_encoded_file_descriptor_set(FILE_DESCRIPTOR_SET)
             .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
     };
-    Ok(Routes::new(GatewayServiceServer::new(gateway).max_decoding_message_size(bytes_max))
-        .add_service(SessionsServiceServer::new(all.clone()).max_decoding_message_size(bytes_max))
-        .add_service(ApprovalsServiceServer::new(all.clone()).max_decoding_message_size(bytes_max))
-        .add_service(EffectsServiceServer::new(all.clone()).max_decoding_message_size(bytes_max))
-        .add_service(PeopleServiceServer::new(all.clone()).max_decoding_message_size(bytes_max))
-        .add_service(BudgetServiceServer::new(all.clone()).max_decoding_message_size(bytes_max))
-        .add_service(ScheduleServiceServer::new(all.clone()).max_decoding_message_size(bytes_max))
-        .add_service(CompactionServiceServer::new(all.clone()).max_decoding_message_size(bytes_max))
-        .add_service(MemoryServiceServer::new(all.clone()).max_decoding_message_size(bytes_max))
-        .add_service(PolicyServiceServer::new(all.clone()).max_decoding_message_size(bytes_max))
-        .add_service(ComponentsServiceServer::new(all.clone()).max_decoding_message_size(bytes_max))
-        .add_service(SkillsServiceServer::new(all.clone()).max_decoding_message_size(bytes_max))
-        .add_service(VaultServiceServer::new(all.clone()).max_decoding_message_size(bytes_max))
-        .add_service(AgentsServiceServer::new(all.clone()).max_decoding_message_size(bytes_max))
-        .add_service(ModelsServiceServer::new(all.clone()).max_decoding_message_size(bytes_max))
-        .add_service(JournalServiceServer::new(all.clone()).max_decoding_message_size(bytes_max))
-        .add_service(ProofServiceServer::new(all.clone()).max_decoding_message_size(bytes_max))
-        .add_service(ErasureServiceServer::new(all.clone()).max_decoding_message_size(bytes_max))
-        .add_service(AdminServiceServer::new(all).max_decoding_message_size(bytes_max))
-        .add_service(probes.max_decoding_message_size(PROBE_BYTES_MAX))
+    let libraries = Routes::new(probes.max_decoding_message_size(PROBE_BYTES_MAX))
         .add_service(reflection().build_v1()?.max_decoding_message_size(PROBE_BYTES_MAX))
-        .add_service(reflection().build_v1alpha()?.max_decoding_message_size(PROBE_BYTES_MAX)))
+        .add_service(reflection().build_v1alpha()?.max_decoding_message_size(PROBE_BYTES_MAX));
+    // Every other path, also of services that do not exist.
+    Ok(libraries.into_axum_router().fallback_service(GatewayServiceImpl(Arc::new(served))).into())
 }
 
 fn unix_listener(listener: std::os::unix::net::UnixListener) -> std::io::Result<tokio::net::UnixListener> {

@@ -10,6 +10,8 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::FutureExt;
+use futures::future::BoxFuture;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use palyra_api::DaemonFacts;
@@ -79,7 +81,17 @@ pub enum ServeError {
 ///
 /// # Errors
 /// [`ServeError`]; nothing is served then.
-pub async fn serve(
+pub fn serve(
+    server: HttpServer,
+    listener: HttpListener,
+    limits: HttpLimits,
+    stop: CancellationToken,
+) -> BoxFuture<'static, Result<(), ServeError>> {
+    // Boxed, so that its body is compiled here and not again where it is waited for.
+    serving(server, listener, limits, stop).boxed()
+}
+
+async fn serving(
     server: HttpServer,
     listener: HttpListener,
     limits: HttpLimits,

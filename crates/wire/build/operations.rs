@@ -129,34 +129,8 @@ pub(crate) fn to_rust(operations: &[DeclaredMethod]) -> String {
         );
     }
     text.push_str("];\n\n");
-    text.push_str(&methods_macro(operations));
     text.push_str(&paths_macro(operations, "unary_operations", "unary method", false));
     text.push_str(&paths_macro(operations, "server_stream_operations", "server stream", true));
-    text
-}
-
-/// A macro that hands the methods of a named service to another macro; methods with client streams are left out.
-fn methods_macro(operations: &[DeclaredMethod]) -> String {
-    let mut arms: BTreeMap<String, (String, String)> = BTreeMap::new();
-    for operation in operations.iter().filter(|operation| !operation.method.is_client_streaming()) {
-        let method = &operation.method;
-        let (unary, streams) = arms.entry(method.parent_service().name().to_owned()).or_default();
-        let (name, function) = (method.name(), snake_case(method.name()));
-        let list = if method.is_server_streaming() { streams } else { unary };
-        let _ = write!(list, "{function} {name}Request {name}Response; ");
-    }
-    let mut text = String::from(
-        "/// Calls `$with!` with the module and name of a service, its unary methods, its server streams, and `$rest`.\n\
-         #[macro_export]\nmacro_rules! service_methods {\n",
-    );
-    for (service, (unary, streams)) in arms {
-        let module = format!("{}_server", snake_case(&service));
-        let _ = writeln!(
-            text,
-            "    ({service}, $with:ident, $rest:tt) => {{ $with! {{ {module} {service} {{ {unary}}} {{ {streams}}} $rest }} }};"
-        );
-    }
-    text.push_str("}\n\n");
     text
 }
 

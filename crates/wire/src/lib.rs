@@ -6,6 +6,9 @@
 #[cfg(feature = "json")]
 pub mod json;
 
+#[cfg(feature = "grpc")]
+pub mod bytes_codec;
+
 pub mod operations;
 
 pub mod short_names;

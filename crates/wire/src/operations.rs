@@ -102,8 +102,6 @@ impl OperationSpec {
 pub trait UnaryRequest: prost::Message {
     /// The path of its gRPC call.
     const PATH: &'static str;
-    /// Whether it changes state.
-    const KIND: OperationKind;
     /// What it is answered with.
     type Response: prost::Message + Default;
 }
@@ -115,7 +113,6 @@ macro_rules! implement_requests {
         $(
             impl UnaryRequest for crate::v1::$request {
                 const PATH: &'static str = $path;
-                const KIND: OperationKind = OperationKind::$kind;
                 type Response = crate::v1::$response;
             }
         )*

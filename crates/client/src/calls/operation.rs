@@ -2,12 +2,14 @@
 
 use std::time::Duration;
 
-use bytes::{Buf, BufMut, Bytes};
+use bytes::Bytes;
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use palyra_wire::bytes_codec::BytesCodec;
 use palyra_wire::operations::OperationSpec;
 use tonic::client::Grpc;
-use tonic::codec::{Codec, DecodeBuf, Decoder, EncodeBuf, Encoder};
 use tonic::codegen::http::uri::PathAndQuery;
-use tonic::{Request, Status, Streaming};
+use tonic::{Request, Streaming};
 
 use super::call::LONG;
 use crate::client::Client;
@@ -55,17 +57,21 @@ impl Client {
         self.call_path(LONG, operation.path, request).await.map(|bytes| bytes.to_vec())
     }
 
-    /// Calls a path with the bytes of a request; returns those of the response.
-    pub(super) async fn call_path(
+    /// Calls a path with the bytes of a request; returns those of the response. Boxed, so that the body is compiled here and
+    /// not again in each crate that calls something.
+    pub(super) fn call_path(
         &self,
         span: Duration,
         path: &'static str,
         request: Vec<u8>,
-    ) -> Result<Bytes, ClientError> {
-        let mut grpc = self.ready().await?;
-        let call =
-            grpc.unary(Request::new(Bytes::from(request)), PathAndQuery::from_static(path), BytesCodec);
-        self.answer(span, call).await
+    ) -> BoxFuture<'_, Result<Bytes, ClientError>> {
+        async move {
+            let mut grpc = self.ready().await?;
+            let path = PathAndQuery::from_static(path);
+            let call = grpc.unary(Request::new(Bytes::from(request)), path, BytesCodec);
+            self.answer(span, call).await
+        }
+        .boxed()
     }
 
     /// Calls an operation that has one request and a stream of responses, with their bytes.
@@ -82,44 +88,5 @@ impl Client {
         let call = grpc.server_streaming(Request::new(Bytes::from(request)), path, BytesCodec);
         let messages = self.answer(FIRST_ANSWER_SPAN, call).await?;
         Ok(OperationMessages { messages, endpoint: self.endpoint() })
-    }
-}
-
-/// Passes messages on as they are.
-#[derive(Debug, Clone, Copy)]
-struct BytesCodec;
-
-impl Codec for BytesCodec {
-    type Encode = Bytes;
-    type Decode = Bytes;
-    type Encoder = Self;
-    type Decoder = Self;
-
-    fn encoder(&mut self) -> Self {
-        Self
-    }
-
-    fn decoder(&mut self) -> Self {
-        Self
-    }
-}
-
-impl Encoder for BytesCodec {
-    type Item = Bytes;
-    type Error = Status;
-
-    fn encode(&mut self, item: Bytes, buffer: &mut EncodeBuf<'_>) -> Result<(), Status> {
-        buffer.put(item);
-        Ok(())
-    }
-}
-
-impl Decoder for BytesCodec {
-    type Item = Bytes;
-    type Error = Status;
-
-    fn decode(&mut self, buffer: &mut DecodeBuf<'_>) -> Result<Option<Bytes>, Status> {
-        let length = buffer.remaining();
-        Ok(Some(buffer.copy_to_bytes(length)))
     }
 }
