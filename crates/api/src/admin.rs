@@ -81,9 +81,9 @@ impl OperationHandlers {
         if self.daemon.stop_requested.is_cancelled() {
             return Ok(None);
         }
-        let kept = self.daemon.replacement.kept_because(replacement);
-        if kept.is_some() {
-            return Ok(kept);
+        if let Some(kept) = self.daemon.replacement.kept_because(replacement) {
+            let open = self.state.health.open_runs().await?;
+            return Ok(Some(kept.with_runs(open)));
         }
         match self.state.sessions.close_if_idle().await? {
             0 => {
@@ -91,8 +91,7 @@ impl OperationHandlers {
                 self.daemon.stop_requested.cancel();
                 Ok(None)
             }
-            1 => Ok(Some(KeptDaemon::because("it has 1 open run"))),
-            open => Ok(Some(KeptDaemon::because(format!("it has {open} open runs")))),
+            open => Ok(Some(KeptDaemon::by_runs(open as u64))),
         }
     }
 }
@@ -133,7 +132,8 @@ impl OperationHandlers {
         if message.only_if_replaceable
             && let Some(kept) = self.make_room(replacement).await?
         {
-            return Ok(ShutdownResponse { kept_because: kept.why, wait_seconds: kept.wait_seconds });
+            let KeptDaemon { why: kept_because, wait_seconds, open_runs } = kept;
+            return Ok(ShutdownResponse { kept_because, wait_seconds, open_runs });
         }
         tracing::info!("the owner asked the daemon to stop");
         self.daemon.stop_requested.cancel();

@@ -91,13 +91,36 @@ pub struct KeptDaemon {
     pub why: String,
     /// Seconds after which it makes room all the same; 0 where that depends on more than time.
     pub wait_seconds: u32,
+    /// Runs that are open and keep it.
+    pub open_runs: u32,
 }
 
 impl KeptDaemon {
     /// Makes a reason that does not end by itself.
     #[must_use]
     pub fn because(why: impl Into<String>) -> Self {
-        Self { why: why.into(), wait_seconds: 0 }
+        Self { why: why.into(), wait_seconds: 0, open_runs: 0 }
+    }
+
+    /// Makes the reason of a daemon with this many open runs.
+    #[must_use]
+    pub fn by_runs(open: u64) -> Self {
+        let why = if open == 1 { "it has 1 open run".to_owned() } else { format!("it has {open} open runs") };
+        Self { open_runs: u32::try_from(open).unwrap_or(u32::MAX), ..Self::because(why) }
+    }
+
+    /// Returns the reason of the same daemon with this many open runs: they keep it when the seconds have passed, and a
+    /// reason that does not end by itself has them beside it.
+    #[must_use]
+    pub fn with_runs(self, open: u64) -> Self {
+        match (open, self.wait_seconds) {
+            (0, _) => self,
+            (_, 0) => {
+                let runs = Self::by_runs(open);
+                Self { why: format!("{}, and {}", self.why, runs.why), ..runs }
+            }
+            (_, _) => Self::by_runs(open),
+        }
     }
 }
 
@@ -131,4 +154,26 @@ pub struct ConfigFact {
     pub value: String,
     /// `default`, `file`, `environment` or `flag`, with the place.
     pub origin: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn open_runs_keep_a_daemon_longer_than_the_time_after_a_replacement() {
+        let recent = KeptDaemon { wait_seconds: 55, ..KeptDaemon::because("another one was replaced") };
+        let served = KeptDaemon::because("it was started by `palyra serve`");
+        for (kept, open, why, wait_seconds) in [
+            (&recent, 0, "another one was replaced", 55),
+            (&recent, 1, "it has 1 open run", 0),
+            (&recent, 3, "it has 3 open runs", 0),
+            (&served, 0, "it was started by `palyra serve`", 0),
+            (&served, 2, "it was started by `palyra serve`, and it has 2 open runs", 0),
+        ] {
+            let open_runs = u32::try_from(open).unwrap();
+            let wanted = KeptDaemon { why: why.to_owned(), wait_seconds, open_runs };
+            assert_eq!(kept.clone().with_runs(open), wanted);
+        }
+    }
 }

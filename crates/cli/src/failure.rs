@@ -5,7 +5,7 @@ use std::path::Path;
 
 use palyra_backup::BackupError;
 use palyra_backup_verb::BackupCommandError;
-use palyra_client::{ClientError, LogTail, NO_OTHER_STARTS};
+use palyra_client::{ClientError, LogTail, NO_OTHER_STARTS, ReplacementTerms};
 use palyra_service_verb::ServiceVerbError;
 use palyra_support_bundle::BundleError;
 use palyra_terminal::{Output, OutputError, error_json, error_lines};
@@ -274,6 +274,12 @@ fn needs_nothing(error: &ClientError) -> bool {
     matches!(error, ClientError::Refused { code: ErrorCode::SessionTooShort, .. })
 }
 
+/// Returns a daemon that stays with another model.
+pub(crate) fn kept_model<'a>(in_force: &'a str, own: &'a str, terms: ReplacementTerms) -> KeptModel<'a> {
+    let ReplacementTerms { wait_seconds, open_runs, unset_key } = terms;
+    KeptModel { in_force, own, wait_seconds, open_runs, unset_key }
+}
+
 /// Returns what helps in this very case, where the code alone does not say.
 fn own_mend(error: &ClientError) -> Option<String> {
     match error {
@@ -289,8 +295,8 @@ fn own_mend(error: &ClientError) -> Option<String> {
                  `--model {in_force}`, to test it `palyra model test {in_force}`"
             ))
         }
-        ClientError::OtherModel { in_force, own, kept_because: why, wait_seconds } => {
-            Some(KeptModel { in_force, own, why, wait_seconds: *wait_seconds }.mend())
+        ClientError::OtherModel { in_force, own, terms, .. } => {
+            Some(kept_model(in_force, own, *terms).mend())
         }
         ClientError::StartFailed { code, message, .. } => mend_of_start(*code, message),
         ClientError::NotRunning { .. } => {
@@ -426,7 +432,8 @@ mod tests {
         let mend = |wait_seconds| {
             let (in_force, own) = ("openai/a".to_owned(), "openai/b".to_owned());
             let kept_because = "it has 1 job running".to_owned();
-            let error = ClientError::OtherModel { in_force, own, kept_because, wait_seconds };
+            let terms = ReplacementTerms { wait_seconds, ..ReplacementTerms::default() };
+            let error = ClientError::OtherModel { in_force, own, kept_because, terms };
             Failure::from(error).lines()[1].clone()
         };
         assert_eq!(mend(0), "  `palyra admin stop`, then the same command");

@@ -13,6 +13,17 @@ use tonic::{Code, Status};
 /// The metadata key that carries a stable code.
 const CODE_METADATA: &str = "palyra-error-code";
 
+/// When a daemon with another model is replaced by the next command, and what is to be done before.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ReplacementTerms {
+    /// Seconds after which it is; 0 where that depends on more than time.
+    pub wait_seconds: u32,
+    /// Runs that are open in it.
+    pub open_runs: u32,
+    /// The variable of a key that is not set in this environment, where the daemon's model is of its environment too.
+    pub unset_key: Option<&'static str>,
+}
+
 /// Why a call to the daemon did not yield its answer.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
@@ -62,8 +73,8 @@ pub enum ClientError {
         own: String,
         /// Why it was not replaced.
         kept_because: String,
-        /// Seconds after which it is; 0 where that depends on more than time.
-        wait_seconds: u32,
+        /// When it is, and what is to be done before.
+        terms: ReplacementTerms,
     },
     /// The connection does not come about or broke.
     #[error("the connection to the daemon at {endpoint} broke: {cause}")]

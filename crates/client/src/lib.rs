@@ -26,7 +26,7 @@ pub use calls::{
     NotificationWatch, OperationMessages, PolicyDiffStep, ProvedEntry, WatchedApproval,
 };
 pub use client::Client;
-pub use error::{ClientError, LogTail};
+pub use error::{ClientError, LogTail, ReplacementTerms};
 pub use find::{FolderWatch, NO_OTHER_STARTS, build_id_of, read_lock_record};
 pub use follow::{FollowEvent, RunFollower, new_idempotency_key};
 pub use followed_log::FollowedLog;

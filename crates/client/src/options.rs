@@ -117,6 +117,8 @@ pub struct OwnModel {
     pub name: String,
     /// The variables of this environment that are there to select a model.
     pub variables: Vec<&'static str>,
+    /// The variable of the key, where variables select the server and none has a key for it.
+    pub unset_key: Option<&'static str>,
     /// Returns its fingerprint under a salt, or why no daemon could be started here.
     pub fingerprint: Arc<ModelFingerprint>,
     /// Returns the fingerprint of the same server and key where the server names the model; `None` where no variable names

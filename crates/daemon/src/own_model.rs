@@ -20,6 +20,8 @@ pub(crate) const ENVIRONMENT_PROVIDER: &str = "openai";
 const SERVER_VARIABLE: &str = "OPENAI_BASE_URL";
 /// The variable that names the model at that server.
 const MODEL_VARIABLE: &str = "PALYRA_MODEL";
+/// The variable of the key for that server.
+const KEY_VARIABLE: &str = "OPENAI_API_KEY";
 const DEFAULT_KEY: &str = "model.default";
 /// Random bytes of a fingerprint.
 const SALT_BYTES: usize = 16;
@@ -37,6 +39,8 @@ pub struct OwnModel {
     pub variables: Vec<&'static str>,
     /// Whether the variables name the server and model that the configuration names.
     pub is_named_twice: bool,
+    /// The variable of the key, where variables select the server and none has a key for it.
+    pub unset_key: Option<&'static str>,
     /// Everything that selects it, the key included.
     selection: Vec<u8>,
     /// The same where the server names the model: for an environment that names a server and a model.
@@ -108,6 +112,7 @@ pub(crate) fn of(config: &Config, environment: &BTreeMap<String, String>) -> Res
         unnamed_selection: None,
         keyless_selection: None,
         is_named_twice: false,
+        unset_key: None,
         name,
     };
     if named.is_empty() {
@@ -124,6 +129,7 @@ pub(crate) fn of(config: &Config, environment: &BTreeMap<String, String>) -> Res
                 let keyless_selection = (!key.is_empty()).then(|| joined(&[&selection.base_url, &model, ""]));
                 let parts = [selection.base_url.as_str(), &model, &key];
                 OwnModel {
+                    unset_key: unset_key(&key),
                     unnamed_selection,
                     keyless_selection,
                     ..own(ModelSource::Environment, place, name, &parts)
@@ -139,7 +145,9 @@ pub(crate) fn of(config: &Config, environment: &BTreeMap<String, String>) -> Res
         (None, Some(selection)) if provider == ENVIRONMENT_PROVIDER => {
             let key = selection.key.as_ref().map(|key| key_of(key, environment)).unwrap_or_default();
             let place = format!("{SERVER_VARIABLE}, with {DEFAULT_KEY} of {}", origin.place());
-            Ok(own(ModelSource::Environment, place, named.to_owned(), &[named, &selection.base_url, &key]))
+            let own =
+                own(ModelSource::Environment, place, named.to_owned(), &[named, &selection.base_url, &key]);
+            Ok(OwnModel { unset_key: unset_key(&key), ..own })
         }
         (Some(settings), _) if from_variable(config, settings, &origin) => {
             let key = configured_key(settings, environment)?;
@@ -183,6 +191,11 @@ fn key_of(reference: &KeyReference, environment: &BTreeMap<String, String>) -> S
         KeyReference::File(path) => path.display().to_string(),
         KeyReference::Vault(name) => name.as_str().to_owned(),
     }
+}
+
+/// Returns the variable to set where there is no key for the server of the environment.
+fn unset_key(key: &str) -> Option<&'static str> {
+    key.is_empty().then_some(KEY_VARIABLE)
 }
 
 /// Returns whether a variable names the model, or its server.

@@ -76,10 +76,9 @@ impl ReplaceDaemon for ReplacementConditions {
         let is_limited = replacement == ReplacementKind::OtherModel && !self.answers.have_only_failed();
         let age = self.recent().filter(|_| is_limited)?;
         let left = REPLACED_AGAIN_AFTER.saturating_sub(age).as_secs() + 1;
-        Some(KeptDaemon {
-            why: "another one was replaced less than a minute ago".to_owned(),
-            wait_seconds: u32::try_from(left).unwrap_or(u32::MAX),
-        })
+        let wait_seconds = u32::try_from(left).unwrap_or(u32::MAX);
+        let why = "another one was replaced less than a minute ago";
+        Some(KeptDaemon { wait_seconds, ..KeptDaemon::because(why) })
     }
 
     fn replaced(&self) {

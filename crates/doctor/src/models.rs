@@ -13,6 +13,10 @@ use crate::{ERROR, OK, WARNING, check};
 const ANSWERS_WITHIN: Duration = Duration::from_millis(1_400);
 const ERROR_CHARS_MAX: usize = 300;
 const BUILT_IN: &str = "demo/";
+/// Says that no variable with a key was there when the daemon started.
+const NO_VARIABLE: &str = "no key is configured for `openai`";
+/// Begins what a daemon says of a server whose key is not there.
+const NO_KEY: &str = "no key for `";
 /// The server that the environment selects, which may have no section in the configuration file.
 const ENVIRONMENT_SERVER: &str = "openai";
 
@@ -59,6 +63,43 @@ fn answers(listed: &v1::ListModelsResponse) -> Vec<v1::Check> {
     checks
 }
 
+/// Says which servers have no key in a running daemon, from its list without a question to them: the server of the default
+/// model first, since a reload is refused there. `is_in_file` says whether the configuration file has a server.
+#[must_use]
+pub fn servers_without_key(
+    listed: &v1::ListModelsResponse,
+    is_in_file: impl Fn(&str) -> bool,
+) -> Vec<String> {
+    let default = listed.default_model.as_str();
+    let (first, others): (Vec<_>, Vec<_>) = listed.models.iter().partition(|model| model.model == default);
+    let models = first.into_iter().chain(others);
+    let notices = models.filter_map(|model| {
+        let server = model.model.split('/').next().unwrap_or_default();
+        match is_in_file(server) {
+            true => without_key(model, default),
+            false => missing_key(why_unusable(model)).map(|missing| missing.of_removed_server()),
+        }
+    });
+    notices.collect()
+}
+
+/// Returns why a server cannot be asked; the default model has it in its note.
+fn why_unusable(model: &v1::Model) -> &str {
+    if model.error.is_empty() { &model.note } else { &model.error }
+}
+
+/// Says that a server of the configuration file has no key in a running daemon.
+fn without_key(model: &v1::Model, default: &str) -> Option<String> {
+    let why = Some(why_unusable(model)).filter(|why| why.contains(NO_KEY))?;
+    if model.model == default {
+        return Some(format!(
+            "the default model has no key in the running daemon, and `palyra config reload` refuses this file: {why}"
+        ));
+    }
+    let mend = missing_key(why).map(|missing| format!("; {}", missing.mend_of_daemon()));
+    Some(format!("the running daemon cannot use it all: {why}{}", mend.unwrap_or_default()))
+}
+
 /// Says what to do about a provider that did not answer, by what it said instead.
 fn mend_of(provider: &str, error: &str) -> String {
     let lower = error.to_lowercase();
@@ -85,6 +126,10 @@ fn mend_of(provider: &str, error: &str) -> String {
         let setting = |name: &str| format!("`providers.{provider}.{name}`");
         (setting("key"), setting("base_url"), format!("`palyra model test {provider}/MODEL`"))
     };
+    if is_of_environment && error.contains(NO_VARIABLE) {
+        return "set OPENAI_API_KEY in this shell; `palyra admin stop`, then `palyra model test` there"
+            .to_owned();
+    }
     if error.contains("PLY-3001") || error.contains("PLY-3002") {
         return format!("correct the key that {key} names; `palyra admin stop`, then {test}");
     }
@@ -126,6 +171,11 @@ mod tests {
         );
         for (provider, error, said) in [
             ("openai", "PLY-3001: no", "correct the key that OPENAI_API_KEY names"),
+            (
+                "openai",
+                "PLY-3001: HTTP 401: no; no key is configured for `openai`: OPENAI_API_KEY, or `key` in its section",
+                "set OPENAI_API_KEY in this shell",
+            ),
             ("openai", "PLY-3010: refused", "correct OPENAI_BASE_URL; then `palyra model test`"),
             ("box", "PLY-3001: HTTP 401: no; the key is `vault:my`", "`palyra admin vault rotate my`"),
             (
@@ -142,5 +192,32 @@ mod tests {
             let mend = mend_of(provider, error);
             assert!(mend.contains(said) && !mend.contains("providers.openai"), "{mend}");
         }
+    }
+
+    #[test]
+    fn the_default_model_without_its_key_comes_first_and_is_what_a_reload_refuses() {
+        const OF_VAULT: &str = "no key for `box`: `providers.box.key` names the secret `box`, which the vault does not have: \
+                                `palyra admin vault put box --host h`, then `palyra config reload`";
+        const OF_VARIABLE: &str = "PLY-3001: no key for `a`: `A_KEY` is not set in the daemon's environment";
+        let spare = |model: &str, error: &str| v1::Model {
+            model: model.to_owned(),
+            error: error.to_owned(),
+            ..Default::default()
+        };
+        let default =
+            v1::Model { model: "box/m".to_owned(), note: OF_VAULT.to_owned(), ..Default::default() };
+        let listed = v1::ListModelsResponse {
+            models: vec![spare("a", OF_VARIABLE), default, spare("demo", "")],
+            default_model: "box/m".to_owned(),
+            ..Default::default()
+        };
+        let notices = servers_without_key(&listed, |_| true);
+        assert_eq!(notices.len(), 2, "{notices:?}");
+        assert!(notices[0].starts_with("the default model has no key"), "{notices:?}");
+        assert!(notices[0].contains("`palyra admin vault put box --host h`"), "{notices:?}");
+        assert!(notices[1].contains("cannot use it all: PLY-3001: no key for `a`"), "{notices:?}");
+        assert!(notices[1].contains("in a shell where A_KEY is exported"), "{notices:?}");
+        let removed = servers_without_key(&listed, |server| server != "a");
+        assert!(removed[1].contains("still has the server `a`"), "{removed:?}");
     }
 }

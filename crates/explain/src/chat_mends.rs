@@ -2,6 +2,8 @@
 //!
 //! Owns what a chat has in the place of the commands of a shell.
 
+use palyra_screen_text::shell_word;
+
 /// Parts of mends, and what a chat has for the same.
 const IN_CHAT: [(&str, &str); 7] = [
     (" in this shell, then the same command again", " after /quit, then `palyra chat` again"),
@@ -52,9 +54,39 @@ pub fn mend_of_address(endpoint: &str, cause: &str) -> String {
     )
 }
 
+/// Says in a chat where servers of models are added.
+pub const MODEL_ADDED_ELSEWHERE: &str = "`palyra model add` in another terminal adds a server of models";
+
+/// Returns what is to be typed where a chat was given `/model add`, with what followed: the chat only chooses among the models
+/// that there are.
+#[must_use]
+pub fn model_to_add(typed: &str) -> Option<String> {
+    let words: Vec<String> = typed.split_whitespace().map(shell_word).collect();
+    words.first().filter(|word| *word == "add")?;
+    Some(format!(
+        "a chat adds no server of models; type `palyra model {}` in another terminal, then /model lists its models here",
+        words.join(" ")
+    ))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_server_that_a_chat_is_to_add_leads_to_the_command_in_another_terminal() {
+        for (typed, command) in [
+            ("add", "`palyra model add`"),
+            ("add http://127.0.0.1:8711/v1", "`palyra model add http://127.0.0.1:8711/v1`"),
+            ("add 'x; y", "`palyra model add ''\\''x;' y`"),
+        ] {
+            let mend = model_to_add(typed).unwrap();
+            assert!(mend.contains(&format!("type {command} in another terminal")), "{mend}");
+        }
+        for typed in ["", "adder", "demo/demo", "mine add"] {
+            assert_eq!(model_to_add(typed), None, "{typed}");
+        }
+    }
 
     #[test]
     fn a_mend_names_what_a_chat_takes_or_the_place_to_type_it() {

@@ -62,7 +62,11 @@ pub fn with_tip(
     error.remove(ContextKind::Suggested);
     let mut tips = Vec::new();
     let without_verb = unknown == UnknownWord::First;
-    if let Some((command, effect)) = meant_option(&error, typed, unknown) {
+    if let Some(tip) = help_of_verb(&error, typed, verbs) {
+        tips.push(tip);
+        error.remove(ContextKind::SuggestedSubcommand);
+        error.remove(ContextKind::SuggestedArg);
+    } else if let Some((command, effect)) = meant_option(&error, typed, unknown) {
         tips.push(format!("`{command}` {effect}"));
         error.remove(ContextKind::SuggestedArg);
     } else if let Some((command, effect)) = branch_at_entry(typed)
@@ -82,31 +86,7 @@ pub fn with_tip(
     } else {
         keep_safe(&mut error);
         if let Some(word) = typed.first().filter(|_| without_verb) {
-            let nearest = suggested(&error, ContextKind::SuggestedSubcommand).pop();
-            let lacks_letter = |verb: &str| {
-                word.len() < verb.len()
-                    && verb.chars().next() == word.chars().next()
-                    && slips(word, verb) == 1
-            };
-            let mut verbs = SAFE_VERBS[..FIRST_VERBS].iter();
-            let swapped = verbs.find(|verb| is_swapped(word, verb) || lacks_letter(verb));
-            // Words of a question: another first letter is more than a slip.
-            let nearest =
-                nearest.filter(|verb| typed.len() == 1 || verb.chars().next() == word.chars().next());
-            let nearest = nearest.or_else(|| swapped.map(|verb| (*verb).to_owned()));
-            tips.extend(nearest.map(|verb| format!("the nearest verb is '{verb}'")));
-            // An empty question, and one that begins like an option, cannot be asked.
-            if word == "-v" {
-                tips.push("`palyra version` prints the version".to_owned());
-            } else if !word.starts_with('-')
-                && let Some(command) = as_question(typed, QUESTION_WORDS_MIN)
-            {
-                // A word or two are rather a verb of another program than a question.
-                tips.push(format!(
-                    "`{command}` asks a model; a question of several words in quotes needs no verb"
-                ));
-            }
-            tips.push("`palyra help` lists the verbs".to_owned());
+            tips.extend(verb_tips(&error, word, typed));
             error.remove(ContextKind::SuggestedSubcommand);
         } else if let Some(names) = long_names(&error, typed, verbs) {
             tips.push(format!("there are no options of one letter here; with this letter begins {names}"));
@@ -117,6 +97,55 @@ pub fn with_tip(
         }
     }
     with_tips(error, tips)
+}
+
+/// Returns what to type in the place of a line whose first word does not name a verb: the nearest verb, or how a question is asked.
+fn verb_tips(error: &clap::Error, word: &str, typed: &[String]) -> Vec<String> {
+    let mut verbs = SAFE_VERBS[..FIRST_VERBS].iter();
+    let swapped = verbs.find(|verb| is_swapped(word, verb) || lacks_letter(word, verb));
+    // Words of a question: another first letter is more than a slip.
+    let nearest = suggested(error, ContextKind::SuggestedSubcommand)
+        .pop()
+        .filter(|verb| typed.len() == 1 || verb.chars().next() == word.chars().next())
+        .or_else(|| swapped.map(|verb| (*verb).to_owned()));
+    let mut lists = "`palyra help` lists the verbs".to_owned();
+    // A word or two are rather a verb of another program than a question, so that the line itself is not offered.
+    if nearest.is_none()
+        && !word.is_empty()
+        && typed.len() < QUESTION_WORDS_MIN
+        && as_question(typed, 1).is_some()
+    {
+        lists.push_str("; a question of one or two words is typed behind `palyra run`");
+    }
+    let mut tips: Vec<String> =
+        nearest.into_iter().map(|verb| format!("the nearest verb is '{verb}'")).collect();
+    // An empty question, and one that begins like an option, cannot be asked.
+    if word == "-v" {
+        tips.push("`palyra version` prints the version".to_owned());
+    } else if let Some(command) = as_question(typed, QUESTION_WORDS_MIN) {
+        tips.push(format!("`{command}` asks a model; a question of several words in quotes needs no verb"));
+    }
+    tips.push(lists);
+    tips
+}
+
+/// Returns whether a word is a verb without one of its letters, but for the first.
+fn lacks_letter(word: &str, verb: &str) -> bool {
+    word.len() < verb.len() && verb.chars().next() == word.chars().next() && slips(word, verb) == 1
+}
+
+/// Returns how the help of a verb is shown, where `help` was typed behind the verb.
+fn help_of_verb(error: &clap::Error, typed: &[String], verbs: &clap::Command) -> Option<String> {
+    let is_refused = [ContextKind::InvalidSubcommand, ContextKind::InvalidArg]
+        .into_iter()
+        .any(|kind| matches!(error.get(kind), Some(ContextValue::String(word)) if word == "help"));
+    let words = plain_words(typed);
+    let (last, names) = words.split_last()?;
+    if !is_refused || *last != "help" || names.is_empty() {
+        return None;
+    }
+    names.iter().try_fold(verbs, |verb, name| verb.find_subcommand(name))?;
+    Some(format!("`palyra help {}` explains that verb", names.join(" ")))
 }
 
 /// Adds lines of what to type instead.

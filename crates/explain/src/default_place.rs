@@ -42,7 +42,8 @@ pub fn mend_of_server(servers: &[String], model: &str) -> String {
             let name = shell_word(&format!("{only}/{model}"));
             format!("did you mean {name}? `palyra model use {name}` makes it the default model")
         }
-        _ => "`palyra model list` shows the models there are, `palyra model add` adds a server".to_owned(),
+        _ => "`palyra model list --ask` shows the models there are, `palyra model add` adds a server"
+            .to_owned(),
     }
 }
 
@@ -79,7 +80,7 @@ mod tests {
         let wanted = "did you mean harbour/harbour-large? `palyra model use harbour/harbour-large` makes";
         assert!(mend.starts_with(wanted), "{mend}");
         for servers in [&servers[..], &[]] {
-            assert!(mend_of_server(servers, "harbour-large").starts_with("`palyra model list`"));
+            assert!(mend_of_server(servers, "harbour-large").starts_with("`palyra model list --ask`"));
         }
     }
 }

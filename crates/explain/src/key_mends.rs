@@ -40,6 +40,19 @@ pub fn mend_of_refused_key(message: &str) -> Option<String> {
     }
 }
 
+/// Returns what to do about a refused key of the server that the environment selects: the same command in a shell with another
+/// key has an idle daemon replaced. `model` is the one that was asked.
+#[must_use]
+pub fn mend_of_environment_key(message: &str, model: &str) -> Option<String> {
+    let (_, behind) = message.rsplit_once(REFUSED_KEY)?;
+    let variable = behind.strip_prefix("env:")?.split('`').next()?;
+    model.split_once('/').filter(|(server, _)| *server == ENVIRONMENT_SERVER)?;
+    Some(format!(
+        "`export {variable}=…` with a key that the server takes in this shell, then the same command again: an idle daemon is \
+         replaced by one that has it; where the error stays the same, `palyra admin stop` first"
+    ))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -66,5 +79,17 @@ mod tests {
             |server: &str| mend_of_refused_key(&format!("401; no key is configured for `{server}`: ..."));
         assert!(none("box").unwrap().contains("below `[providers.box]`"));
         assert_eq!(none("openai"), None);
+    }
+
+    #[test]
+    fn a_refused_key_of_the_environment_needs_the_same_command_in_a_shell_with_another_one() {
+        let refused = "HTTP 401: no; the key is `env:OPENAI_API_KEY`";
+        let of_model = |model| mend_of_environment_key(refused, model);
+        let mend = of_model("openai/large").unwrap();
+        let begin = "`export OPENAI_API_KEY=…` with a key that the server takes in this shell, then the same command again: ";
+        assert!(mend.starts_with(begin), "{mend}");
+        assert!(mend.find("idle daemon").unwrap() < mend.find("`palyra admin stop`").unwrap(), "{mend}");
+        assert_eq!((of_model("box/large"), of_model("")), (None, None));
+        assert_eq!(mend_of_environment_key("HTTP 401: no; the key is `vault:a`", "openai/large"), None);
     }
 }

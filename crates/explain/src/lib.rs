@@ -27,12 +27,12 @@ mod other_file;
 mod default_place;
 mod run_words;
 
-pub use chat_mends::{mend_in_chat, mend_of_address};
+pub use chat_mends::{MODEL_ADDED_ELSEWHERE, mend_in_chat, mend_of_address, model_to_add};
 pub use command_tips::{UnknownWord, with_tip};
 pub use completion::{CandidateKind, CompletedWord, bash_lines, completed_words, fish_lines, zsh_script};
 pub use default_place::{default_model_place, mend_of_server};
 pub use environment::ENVIRONMENT;
-pub use kept_daemon::{ENVIRONMENT_PROVIDER, KeptModel, is_same_model};
+pub use kept_daemon::{ENVIRONMENT_PROVIDER, KeptModel, is_same_model, runs_of_stopped};
 pub use key_mends::mend_of_refused_key;
 pub use model_mends::{
     MissingKey, keyless_notice, mend_of_model, mend_of_test, mend_of_try, mend_without_key, missing_key,

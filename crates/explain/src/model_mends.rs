@@ -4,7 +4,7 @@ use palyra_screen_text::{clean_line, shell_word};
 use palyra_types::ErrorCode;
 use palyra_types::spelling::nearest_name;
 
-use crate::key_mends::mend_of_refused_key;
+use crate::key_mends::{mend_of_environment_key, mend_of_refused_key};
 use crate::refusal_mends::mend_of_locked_vault;
 
 const NAME_CHARS_MAX: usize = 80;
@@ -24,6 +24,12 @@ const VAULT_COMMAND: &str = "`palyra admin vault ";
 const NO_VARIABLE: &str = "no key is configured for `openai`: OPENAI_API_KEY";
 /// What a daemon says of a run whose model it does not have.
 const NOT_CONFIGURED: &str = "the run's model is no longer configured";
+/// How servers begin what they say of a model that they do not have, or name the kind of that error.
+const NAMES_MODEL: [&str; 5] = ["model '", "model `", "model \"", "the model ", "model: "];
+/// How they go on.
+const SAYS_MISSING: [&str; 2] = ["does not exist", "not found"];
+/// The kind of that error at servers that speak Chat Completions.
+const MISSING_KIND: &str = "model_not_found";
 /// The server that the environment selects.
 const ENVIRONMENT_SERVER: &str = "openai";
 /// Ends the name of a variable in what a daemon says of a key that it does not have.
@@ -58,8 +64,8 @@ fn mend_of_known(code: ErrorCode) -> Option<&'static str> {
 /// The name of the model may be a guess in that case, so no command names it.
 fn mend_of_unset_key(message: &str) -> Option<&'static str> {
     message.contains(NO_VARIABLE).then_some(
-        "`export OPENAI_API_KEY=…` in this shell, then the same command again: an idle daemon is replaced by one that has it; one \
-         that is at work is stopped by `palyra admin stop`",
+        "`export OPENAI_API_KEY=…` in this shell, then the same command again: an idle daemon is replaced by one that has it; for \
+         one that stays, PLY-1408 says why",
     )
 }
 
@@ -72,8 +78,32 @@ pub fn mend_of_model(code: ErrorCode, message: &str, model: &str) -> Option<Stri
     {
         return Some(code.mend().replace("remove NAME", &format!("remove {}", shell_word(budget))));
     }
+    if code == ErrorCode::ModelPermanent && is_missing_at_server(message) {
+        return Some(mend_of_missing_model(model));
+    }
     let is_made_up = model == MODEL_UNKNOWN && code.mend().contains(MODEL_PLACEHOLDER);
     mend_of_cause(message, model).or_else(|| is_made_up.then(|| code.mend().replace(MODEL_PLACEHOLDER, "")))
+}
+
+/// Returns whether a server says that it does not have the model.
+fn is_missing_at_server(message: &str) -> bool {
+    let said = message.to_lowercase();
+    let names_it = NAMES_MODEL.iter().any(|begin| said.contains(begin));
+    said.contains(MISSING_KIND) || (names_it && SAYS_MISSING.iter().any(|end| said.contains(end)))
+}
+
+/// Returns what to do about a model that its server does not have: a test of that very name cannot help.
+fn mend_of_missing_model(model: &str) -> String {
+    let server = model.split_once('/').map_or("", |(server, _)| server);
+    if server.is_empty() {
+        return "`palyra model list --ask` lists the models that there are; choose one of them with --model"
+            .to_owned();
+    }
+    let server = shell_word(&clean_line(server, NAME_CHARS_MAX));
+    format!(
+        "`palyra model list {server} --ask` lists the models that its server has; choose one of them with --model, or make it \
+         the default with `palyra model use {server}/MODEL`"
+    )
 }
 
 /// Returns the budget that limits money, as a refused request names it.
@@ -100,8 +130,8 @@ fn mend_of_cause(message: &str, model: &str) -> Option<String> {
         return Some("then the same command again".to_owned());
     }
     let fixed = mend_of_demo(message, model).or_else(|| mend_of_unset_key(message));
-    let fixed = fixed.or_else(|| mend_of_locked_vault(message));
-    fixed.map(str::to_owned).or_else(|| mend_of_refused_key(message))
+    let fixed = fixed.or_else(|| mend_of_locked_vault(message)).map(str::to_owned);
+    fixed.or_else(|| mend_of_environment_key(message, model)).or_else(|| mend_of_refused_key(message))
 }
 
 /// Returns what to do about a run whose server the daemon does not have any more: a test of it cannot help.
@@ -292,152 +322,4 @@ pub fn model_names(names: &[String]) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_variable_that_the_daemon_lacks_is_named_with_the_way_to_a_daemon_that_has_it() {
-        for message in [
-            "PLY-3001: no key for `box`: `BOX_KEY` is not set in the daemon's environment",
-            "box/m does not answer: no key for `box`: `BOX_KEY` is not set in the daemon's environment",
-            "/a/palyra.toml:3:7: no key for provider `box`: `BOX_KEY` is not set in the daemon's environment",
-        ] {
-            let missing = missing_key(message).unwrap();
-            assert_eq!(missing, MissingKey { server: "box", variable: "BOX_KEY" }, "{message}");
-            let removed = missing.of_removed_server();
-            assert!(removed.contains("`box`") && removed.contains("`palyra admin stop`"), "{removed}");
-            for (mend, end) in [
-                (missing.mend(), "then the same command again there"),
-                (missing.mend_of_daemon(), "the next command there starts a daemon that has it"),
-            ] {
-                let begin = "in a shell where BOX_KEY is exported: `palyra admin stop`, ";
-                assert!(mend.starts_with(begin) && mend.ends_with(end), "{mend}");
-                assert!(!mend.contains("model use"), "another default was not asked for: {mend}");
-            }
-        }
-        for message in [
-            "no key for `box`: `BOX_KEY` is not set in this environment",
-            "HTTP 401: `BOX_KEY` is not set in the daemon's environment",
-            "no key for `box`: `$(reboot)` is not set in the daemon's environment",
-            "",
-        ] {
-            assert_eq!(missing_key(message), None, "{message}");
-        }
-    }
-
-    #[test]
-    fn the_mend_of_a_known_model_names_a_setting_where_another_test_alone_does_not_help() {
-        for (code, named) in [
-            (ErrorCode::ModelAuth, Some("`key` in its section")),
-            (ErrorCode::ModelPermission, Some("at the provider")),
-            (ErrorCode::ModelPermanent, Some("`palyra model list --ask`")),
-            (ErrorCode::ModelMalformed, Some("`format`")),
-            (ErrorCode::ModelNetwork, Some("OPENAI_BASE_URL")),
-            (ErrorCode::ModelQuota, None),
-            (ErrorCode::ModelTransient, None),
-            (ErrorCode::RunNotFound, None),
-        ] {
-            let mend = mend_of_known(code);
-            assert_eq!(mend.is_some(), named.is_some(), "{code}");
-            assert!(mend.unwrap_or_default().contains(named.unwrap_or_default()), "{code}: {mend:?}");
-        }
-        let of_vault = "the key may not be sent: `palyra admin vault bind a b`, then `palyra config reload`";
-        let asked = |message| mend_of_test(ErrorCode::ModelAuth, message, "a/b");
-        assert_eq!(asked(of_vault).as_deref(), Some("then the same command again"));
-        let of_run = mend_of_model(ErrorCode::ModelAuth, of_vault, "a/b");
-        assert_eq!(of_run.as_deref(), Some("then the same command again"));
-        let unset =
-            "HTTP 401: wrong; no key is configured for `openai`: OPENAI_API_KEY, or `key` in its section";
-        assert!(mend_of_unset_key(unset).is_some_and(|mend| mend.contains("export OPENAI_API_KEY")));
-        assert_eq!(mend_of_unset_key("HTTP 401: wrong"), None);
-    }
-
-    #[test]
-    fn a_model_without_a_price_leads_to_the_budget_that_needs_it() {
-        let message = "model `a/b` was not asked: budget `all` (total, window day) allows 1 token. budget `my money` (total, window \
-                       day) limits money, and the model has no price";
-        let mend = mend_of_model(ErrorCode::ModelWithoutPrice, message, "a/b").unwrap();
-        assert!(mend.ends_with("`palyra budget remove 'my money'`"), "{mend}");
-    }
-
-    #[test]
-    fn a_run_whose_server_is_gone_leads_to_what_named_it_and_not_to_a_test() {
-        let said = "the run's model is no longer configured";
-        let mend = mend_of_model(ErrorCode::ModelPermanent, said, "openai/shop").unwrap();
-        for part in ["OPENAI_BASE_URL, PALYRA_MODEL and OPENAI_API_KEY", "a new run"] {
-            assert!(mend.contains(part) && !mend.contains("model test"), "{mend}");
-        }
-        let mend = mend_of_model(ErrorCode::ModelPermanent, said, "mine/shop").unwrap();
-        assert!(mend.contains("no server `mine`") && mend.contains("`palyra model add mine`"), "{mend}");
-        assert_eq!(mend_of_model(ErrorCode::ModelPermanent, "HTTP 400: no", "openai/shop"), None);
-    }
-
-    #[test]
-    fn a_model_whose_name_is_made_up_is_tested_without_it() {
-        let mend = mend_of_model(ErrorCode::ModelNetwork, "no connection", MODEL_UNKNOWN).unwrap();
-        assert!(mend.ends_with("then `palyra model test`"), "{mend}");
-        assert_eq!(mend_of_model(ErrorCode::ModelNetwork, "no connection", "mine/shop"), None);
-    }
-
-    #[test]
-    fn a_try_without_a_key_is_mended_by_one_and_else_as_any_other() {
-        for code in [ErrorCode::ModelAuth, ErrorCode::ModelPermission] {
-            assert!(mend_without_key(code).contains("--key env:NAME"), "{code}");
-            assert!(mend_of_try(code).contains("what --key names"), "{code}");
-        }
-        for code in [ErrorCode::ModelNetwork, ErrorCode::ModelPermanent, ErrorCode::ModelQuota] {
-            assert_eq!(mend_without_key(code), mend_of_try(code), "{code}");
-        }
-    }
-
-    #[test]
-    fn a_model_that_the_server_does_not_list_is_named_with_those_it_has() {
-        let names = ["mine/qwen3:latest", "mine/llama3"].map(str::to_owned);
-        for (model, near) in [("lama3", "mine/llama3"), ("unknown", "mine/qwen3:latest")] {
-            let doubt = unlisted_model("mine", model, &names).unwrap();
-            let end =
-                format!("it has mine/qwen3:latest, mine/llama3: `palyra model use {near}` names that one");
-            assert!(doubt.ends_with(&end), "{doubt}");
-        }
-        for model in ["llama3", "qwen3", "qwen3:latest"] {
-            assert_eq!(unlisted_model("mine", model, &names), None, "{model}");
-        }
-        // A server that lists none says nothing about any.
-        assert_eq!(unlisted_model("mine", "unknown", &[]), None);
-    }
-
-    #[test]
-    fn a_schema_and_a_key_of_the_vault_lead_to_what_helps() {
-        let message = "the answer does not fit the schema: `/a`: must be of type string";
-        assert!(mend_of_demo(message, "demo/demo").unwrap().contains("`palyra model add`"));
-        let named = "the demo provider has one model, `demo`, and no `nope`";
-        assert!(mend_of_demo(named, "demo/nope").unwrap().contains("--model demo/demo"));
-        assert_eq!((mend_of_demo(message, "a/b"), mend_of_demo("busy", "demo/demo")), (None, None));
-        let said = vault_key_untested("my", "127.0.0.1:80", "my/b c");
-        assert!(said.contains("`palyra model test 'my/b c'`"), "{said}");
-        assert!(said.contains("`palyra admin vault put my --host 127.0.0.1:80`"), "{said}");
-        assert!(said.contains("`palyra admin vault bind my 127.0.0.1:80`"), "{said}");
-    }
-
-    const LACKS: &str = "PLY-3001: no key for `x`: `X_KEY` is not set in the daemon's environment, set it";
-
-    #[test]
-    fn a_daemon_that_was_stopped_is_said_to_be_stopped_without_its_error() {
-        assert_eq!(
-            stopped_notice(LACKS),
-            "the running daemon was stopped, because X_KEY is not set in its environment; your next \
-             command here starts one with this environment, where X_KEY is set"
-        );
-        let other = stopped_notice("unknown key `modle`");
-        assert!(other.contains("unknown key `modle`; your next command"), "{other}");
-    }
-
-    #[test]
-    fn a_key_that_a_daemon_lacks_has_a_way_to_it() {
-        let unset = keyless_notice(LACKS, |_| false);
-        assert!(unset.contains("in a shell where X_KEY is exported"), "{unset}");
-        let set = keyless_notice(LACKS, |name| name == "X_KEY");
-        assert!(set.contains("`palyra admin stop` lets your next command"), "{set}");
-        assert!(set.contains("where X_KEY is set"), "{set}");
-    }
-}
+mod tests;

@@ -19,7 +19,7 @@ const TOPICS: [(&str, &str); 4] = [
     ("options", "the options that every verb takes"),
 ];
 /// Documents of the source repository that are not part of the program, by their short names.
-const OTHER_DOCUMENTS: [&str; 18] = [
+const OTHER_DOCUMENTS: [&str; 19] = [
     "architecture",
     "attack-cases",
     "attack-suite",
@@ -30,6 +30,7 @@ const OTHER_DOCUMENTS: [&str; 18] = [
     "dependencies",
     "errors",
     "evidence",
+    "evidence-readers",
     "failure-suites",
     "how-to",
     "journal-format",

@@ -40,9 +40,13 @@ pub const TYPED_COMMANDS: &[(&[&str], &str, &str)] = &[
         "palyra runs list --session *",
         "lists the runs of that session; `palyra runs undo RUN` takes one of them back",
     ),
-    (&["rename @", "title @"], "palyra sessions rename @ TITLE", "gives that conversation a title"),
     (
-        &["rename", "title", "sessions title"],
+        &["rename @", "title @", "sessions name @"],
+        "palyra sessions rename @ TITLE",
+        "gives that conversation a title",
+    ),
+    (
+        &["rename", "title", "sessions title", "sessions name"],
         "palyra sessions rename last TITLE",
         "gives the newest conversation of this folder a title",
     ),
@@ -151,6 +155,11 @@ pub const TYPED_COMMANDS: &[(&[&str], &str, &str)] = &[
         "palyra journal erase last",
         "erases the content of the last run, after a question",
     ),
+    (
+        &["sessions export *"],
+        "palyra runs list --session *",
+        "lists the runs of that session; `palyra journal export RUN FOLDER` writes one of them with its proof",
+    ),
     (&["admin log", "admin logs"], "palyra logs", "shows the log of the daemon"),
     (&["sessions ls", "session ."], "palyra sessions list", "lists the sessions"),
     (
@@ -168,6 +177,7 @@ pub const TYPED_COMMANDS: &[(&[&str], &str, &str)] = &[
         "palyra approve no * --note TEXT",
         "denies that call, and the model reads the text",
     ),
+    (&["approve yes * --code"], "palyra approve yes *", CODE_IS_ASKED),
     (
         &["approve yes * -m"],
         "palyra approve yes * --note TEXT",
@@ -328,6 +338,11 @@ pub const TYPED_COMMANDS: &[(&[&str], &str, &str)] = &[
         "palyra admin vault unbind * HOST",
         "stops that secret from being sent to a host",
     ),
+    (
+        &["admin vault get", "admin vault show", "vault get", "vault show", "secret get", "secrets get"],
+        "palyra admin vault list",
+        "lists the secrets by name; no command shows a value",
+    ),
     (&["vault unlock"], "palyra admin vault unlock", "opens the vault with its passphrase"),
     (&["vault", "secrets", "secret"], "palyra admin vault list", "lists the secrets by name"),
     (
@@ -370,6 +385,22 @@ pub const TYPED_COMMANDS: &[(&[&str], &str, &str)] = &[
     (&["log"], "palyra logs", "shows the daemon's log"),
     (&["check ."], "palyra doctor", "checks this installation"),
     (
+        &["policy posture * disabled", "tools disable *"],
+        "palyra policy posture set * disabled",
+        "denies each call of that tool",
+    ),
+    (&["policy posture * ask"], "palyra policy posture set * ask", "asks about each call of that tool"),
+    (
+        &["policy posture * always_allow"],
+        "palyra policy posture set * always_allow",
+        "runs calls of that tool without asking",
+    ),
+    (
+        &["policy posture *", "tools enable *"],
+        "palyra policy posture list",
+        "lists the settings of tools; `palyra policy posture clear TOOL` takes one back",
+    ),
+    (
         &["policy reload", "policy apply", "reload"],
         "palyra config reload",
         "has the daemon read its configuration and the rules again",
@@ -384,8 +415,29 @@ pub const TYPED_COMMANDS: &[(&[&str], &str, &str)] = &[
     ),
 ];
 
+/// How a call of a high risk is approved, for which a code was typed on the command line.
+const CODE_IS_ASKED: &str = "lets that call run: where its risk is high, it asks for the code at a terminal, and takes none without one";
+
+/// Letters of the code of a call.
+const CODE_LETTERS: usize = 4;
+
 /// Whole command lines that lack something, as in [`TYPED_COMMANDS`].
-const INCOMPLETE_COMMANDS: [(&str, &str, &str); 8] = [
+const INCOMPLETE_COMMANDS: [(&str, &str, &str); 15] = [
+    (
+        "journal export",
+        "palyra journal export last proof",
+        "writes the last run with its proof into the folder `proof`",
+    ),
+    ("backup create", "palyra backup create backup", "makes a backup, the folder `backup`"),
+    ("approve show", "palyra approve show last", "shows the only call that waits"),
+    ("approve yes", "palyra approve yes last", "lets the only call that waits run"),
+    ("approve no", "palyra approve no last", "denies the only call that waits"),
+    ("journal erase", "palyra journal erase last", "erases the content of the last run, after a question"),
+    (
+        "policy posture set",
+        "palyra policy posture set write_file ask",
+        "asks about each call of that tool; the others are `always_allow` and `disabled`",
+    ),
     ("sessions branch", "palyra sessions branch last", "branches the conversation of the last run"),
     (
         "admin completions",
@@ -408,9 +460,35 @@ const INCOMPLETE_COMMANDS: [(&str, &str, &str); 8] = [
     ("runs cancel", "palyra runs cancel last", "stops the last run"),
 ];
 
-/// Returns what the table has for a command line: what to type, and what that does.
+/// Returns what is known of a command line: what to type, and what that does.
 #[must_use]
 pub fn known_command(typed: &[String]) -> Option<(String, &'static str)> {
+    with_code(typed).or_else(|| denied_without_id(typed)).or_else(|| command_of_table(typed))
+}
+
+/// Returns how a call is approved behind whose id its code was typed: the end of the id.
+fn with_code(typed: &[String]) -> Option<(String, &'static str)> {
+    let ["approve", verb @ ("yes" | "always"), call, code] = plain_words(typed)[..] else { return None };
+    let is_end = call.len() > code.len() && call.to_ascii_uppercase().ends_with(&code.to_ascii_uppercase());
+    let is_code_of_last = call == "last" && code != "last" && code.len() == CODE_LETTERS;
+    let is_code = is_like_id(code) && code.len() >= CODE_LETTERS && (is_end || is_code_of_last);
+    is_code.then(|| (format!("palyra approve {verb} {}", shell_word(call)), CODE_IS_ASKED))
+}
+
+/// Returns how a call is denied with a reason, where the reason was typed in the place of its id.
+fn denied_without_id(typed: &[String]) -> Option<(String, &'static str)> {
+    let [approve, no, reason @ ..] = typed else { return None };
+    let is_text = reason.len() > 1
+        && reason[0].parse::<IdName>().is_err()
+        && reason.iter().all(|word| !word.starts_with('-'));
+    (approve == "approve" && no == "no" && is_text).then(|| {
+        let command = format!("palyra approve no last --note {}", shell_word(&reason.join(" ")));
+        (command, "denies the only call that waits, and the model reads the text")
+    })
+}
+
+/// Returns what the table has for a command line.
+fn command_of_table(typed: &[String]) -> Option<(String, &'static str)> {
     TYPED_COMMANDS.iter().find_map(|(patterns, command, effect)| {
         let word = patterns.iter().find_map(|pattern| matched(pattern, typed))?;
         let rest = typed.iter().position(|typed| typed == word).map(|at| plain_words(&typed[at..]).join(" "));
@@ -572,6 +650,36 @@ mod tests {
             (&["steer", "last", "be brief"], Some("palyra runs steer last TEXT")),
             (&["search", "two", "words"], Some("palyra sessions list --search 'two words'")),
             (&["runs", "find", "two", "words"], Some("palyra runs list --search 'two words'")),
+        ] {
+            let typed: Vec<String> = typed.iter().map(|word| (*word).to_owned()).collect();
+            assert_eq!(known_command(&typed).map(|(command, _)| command).as_deref(), wanted, "{typed:?}");
+        }
+    }
+
+    #[test]
+    fn a_code_behind_an_approval_is_not_taken_for_another_approval() {
+        for (typed, wanted, is_code) in [
+            (&["approve", "yes", "0NRK9V", "RK9V"][..], "palyra approve yes 0NRK9V", true),
+            (&["approve", "yes", "last", "RK9V"], "palyra approve yes last", true),
+            (&["approve", "always", "0NRK9V", "RK9V"], "palyra approve always 0NRK9V", true),
+            (&["approve", "yes", "0NRK9V", "--code", "RK9V"], "palyra approve yes 0NRK9V", true),
+            (&["approve", "yes", "0NRK9V", "624Y9P"], "palyra approve yes 0NRK9V", false),
+        ] {
+            let typed: Vec<String> = typed.iter().map(|word| (*word).to_owned()).collect();
+            let (command, effect) = known_command(&typed).expect(wanted);
+            assert_eq!((command.as_str(), effect == CODE_IS_ASKED), (wanted, is_code), "{typed:?}");
+        }
+    }
+
+    #[test]
+    fn a_reason_in_the_place_of_an_id_denies_the_only_call_that_waits() {
+        for (typed, wanted) in [
+            (
+                &["approve", "no", "because", "it is not", "wanted"][..],
+                Some("palyra approve no last --note 'because it is not wanted'"),
+            ),
+            (&["approve", "no", "because", "--jsn"], None),
+            (&["approve", "no", "5FAU"], None),
         ] {
             let typed: Vec<String> = typed.iter().map(|word| (*word).to_owned()).collect();
             assert_eq!(known_command(&typed).map(|(command, _)| command).as_deref(), wanted, "{typed:?}");

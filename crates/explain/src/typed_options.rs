@@ -51,6 +51,18 @@ const TYPED_OPTIONS: &[OptionRow] = &[
         MeantOption::Named("--approve never"),
         "denies each call that would ask first; `palyra runs undo last --dry-run` shows what a run changed in files",
     ),
+    (
+        &["run"],
+        &["--no-wait", "--detach", "--background"],
+        MeantOption::Named("--approve later"),
+        "asks a model, and ends at the first call that asks: that call waits for `palyra approve`",
+    ),
+    (
+        &["sessions", "branch"],
+        &["--name", "--title"],
+        MeantOption::Named("--label"),
+        "branches the conversation, and gives the branch that title",
+    ),
     (&["logs"], &["--tail"], MeantOption::Named("--lines"), "begins so many lines before the end"),
     (&["runs", "list"], &["-n", "--last"], MeantOption::Named("--limit"), "lists so many runs, newest first"),
     (
@@ -146,6 +158,13 @@ mod tests {
             ("--yes", &["run", "create q.txt"], "run 'create q.txt'"),
             ("--dry-run", &["run", "--dry-run", "create q.txt"], "run --approve never 'create q.txt'"),
             ("--tail", &["logs", "--tail", "3"], "logs --lines 3"),
+            ("--no-wait", &["run", "--no-wait", "create q.txt"], "run --approve later 'create q.txt'"),
+            ("--detach", &["run", "create q.txt", "--detach"], "run 'create q.txt' --approve later"),
+            (
+                "--name",
+                &["sessions", "branch", "3B7Q2K@5", "--name", "half way"],
+                "sessions branch 3B7Q2K@5 --label 'half way'",
+            ),
             ("-n", &["runs", "list", "-n3"], "runs list --limit 3"),
             ("--all", &["runs", "list", "--all"], "runs list --limit 1000"),
             ("--follow", &["runs", "tail", "--follow"], "runs tail last"),

@@ -149,7 +149,9 @@ impl StreamingService<RunStreamRequest> for OperationCall {
 
     fn call(&mut self, request: Request<Streaming<RunStreamRequest>>) -> Self::Future {
         let ServedOperations { state, stop, uploads, .. } = &*self.served;
-        let (state, stop, uploads) = (state.clone(), stop.clone(), uploads.clone());
+        let state = state.clone();
+        let stop = stop.clone();
+        let uploads = uploads.clone();
         async move {
             let identity = auth::identity(&request)?;
             let context = run_stream::StreamContext { state, stop, identity, uploads };

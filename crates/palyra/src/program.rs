@@ -62,6 +62,7 @@ fn own_model(file: Option<&Path>) -> OwnModel {
             name: own.name.clone(),
             // Variables that name what the configuration names change nothing.
             variables: if own.is_named_twice { Vec::new() } else { variables },
+            unset_key: own.unset_key,
             unnamed_fingerprint: {
                 let own = own.clone();
                 Arc::new(move |salt| own.unnamed_fingerprint(salt))
@@ -75,6 +76,7 @@ fn own_model(file: Option<&Path>) -> OwnModel {
         Err(why) => OwnModel {
             name: "a model that cannot be used".to_owned(),
             variables,
+            unset_key: None,
             unnamed_fingerprint: Arc::new(|_| None),
             keyless_fingerprint: Arc::new(|_| None),
             fingerprint: Arc::new(move |_| Err(why.clone())),

@@ -12,6 +12,7 @@ use std::path::Path;
 use palyra_types::approval::{
     ArgumentRule, ArgumentShape, GrantScope, StoredGrantRecord, StoredGrantRequest,
 };
+use palyra_types::approval_terms::optional_file_arguments;
 use palyra_types::tool::{ApprovalRiskLevel, CallContext, ToolName};
 use palyra_types::{Redacted, StoredGrantId};
 use serde_json::Value;
@@ -285,7 +286,7 @@ pub fn check_grant_request(
                     "it takes scheme, host and port and nothing else, such as `https://api.example:8443`",
                 ));
             }
-            ArgumentShape::Any if call.arguments.get(rule.argument.expose()).is_none() => {
+            ArgumentShape::Any if !can_have(call, rule.argument.expose()) => {
                 return Err(wrong("the call does not have it"));
             }
             ArgumentShape::Equal(_)
@@ -312,6 +313,11 @@ pub fn check_grant_request(
         None => Ok(()),
         Some(argument) => Err(StoredGrantError::Misses { argument }),
     }
+}
+
+/// Whether a call has an argument, or left out one that changes nothing but the file that it names.
+fn can_have(call: GrantedCall<'_>, argument: &str) -> bool {
+    call.arguments.get(argument).is_some() || optional_file_arguments(call.tool.as_str()).contains(&argument)
 }
 
 /// Returns rules that cover exactly this call: each argument as it is.

@@ -69,6 +69,12 @@ impl AnswerForm {
         Self { risk: risk.to_owned(), word, offer, scope: scope.clone(), is_explained: false }
     }
 
+    /// Returns the same answers without those that remember something, for a command that names what it remembers.
+    #[must_use]
+    pub fn without_offer(self) -> Self {
+        Self { offer: SessionOffer::Nothing, ..self }
+    }
+
     /// Returns what a yes has to repeat; `None` where a plain yes is enough.
     pub fn word(&self) -> Option<&str> {
         self.word.as_deref()

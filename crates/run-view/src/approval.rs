@@ -341,7 +341,7 @@ pub(crate) fn granted(grant: &v1::StoredGrant, scope: &OfferScope) -> String {
         (None, false) => format!("each matching {} call", grant.tool),
     };
     format!(
-        "from now on {what} runs without asking{place} (grant {id}; `palyra approve revoke {id}` ends it)"
+        "from now on {what} runs without asking{place} (grant {id}; `palyra approve revoke {id}` revokes that grant)"
     )
 }
 
@@ -455,7 +455,9 @@ pub fn outcome(
         String::new()
     } else {
         let id = short_id(&answer.grant_id);
-        format!("; matching calls now run without asking (grant {id}; `palyra approve revoke {id}` ends it)")
+        format!(
+            "; matching calls now run without asking (grant {id}; `palyra approve revoke {id}` revokes that grant)"
+        )
     };
     let mark = if approval.state() == v1::ApprovalState::Denied { NoteKind::Bad } else { NoteKind::Good };
     (

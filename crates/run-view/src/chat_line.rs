@@ -1,5 +1,6 @@
 //! What a typed line means: a command, or something to say and how that meets a run that is active.
 
+use palyra_screen_text::{shell_word, short_id};
 use palyra_terminal::WordSuggestions;
 use palyra_types::reserved_names::RESERVED_TOOL_NAMES;
 use palyra_types::spelling::one_slip_away;
@@ -45,13 +46,14 @@ const SHELL_FORMS: [(&str, &str); 13] = [
 ];
 
 /// Commands that a chat does not have, and the command line of `palyra` that is for it.
-const IN_SHELL: [(&str, &str); 15] = [
+const IN_SHELL: [(&str, &str); 27] = [
     ("/memory", "palyra memory"),
     ("/budget", "palyra budget"),
     ("/usage", "palyra usage"),
     ("/erase", "palyra journal erase last"),
     ("/rename", "palyra sessions rename SESSION TITLE"),
     ("/title", "palyra sessions rename SESSION TITLE"),
+    ("/name", "palyra sessions rename SESSION TITLE"),
     ("/archive", "palyra sessions archive SESSION"),
     ("/export", "palyra journal export last"),
     ("/tail", "palyra runs tail last"),
@@ -61,6 +63,17 @@ const IN_SHELL: [(&str, &str); 15] = [
     ("/policy", "palyra policy show"),
     ("/doctor", "palyra doctor"),
     ("/config", "palyra config show"),
+    ("/cost", "palyra usage"),
+    ("/remember", "palyra memory add TEXT"),
+    ("/forget", "palyra memory list"),
+    ("/logs", "palyra logs"),
+    ("/effects", "palyra runs effects last"),
+    ("/diff", "palyra runs undo last --dry-run"),
+    ("/why", "palyra policy explain last"),
+    ("/explain", "palyra policy explain last"),
+    ("/vault", "palyra admin vault list"),
+    ("/agents", "palyra admin agents"),
+    ("/skills", "palyra tools skills list"),
 ];
 
 /// Words of other programs for commands that a chat has under another name.
@@ -170,6 +183,10 @@ pub fn read_chat_line(line: &str) -> ChatLine<'_> {
         return ChatLine::Say(InputDelivery::Interrupt, text);
     }
     let (word, rest) = said.split_once(char::is_whitespace).unwrap_or((said, ""));
+    // These words alone are how other prompts are left.
+    if ["exit", "quit"].contains(&said) {
+        return ChatLine::Quit;
+    }
     if word == "palyra" && RESERVED_TOOL_NAMES.contains(&rest.split_whitespace().next().unwrap_or_default()) {
         return ChatLine::OfShell(rest.trim());
     }
@@ -213,6 +230,20 @@ pub fn chat_command_of(verb: &str) -> Option<(&'static str, &'static str)> {
 /// for the session of the chat.
 pub fn shell_command_of(typed: &str) -> Option<&'static str> {
     IN_SHELL.iter().find(|(command, _)| *command == typed).map(|(_, line)| *line)
+}
+
+/// Says of a command that it is not carried out while a run is active, and which command line of `palyra` does it now.
+#[must_use]
+pub fn once_over(typed: &ChatLine<'_>, active_run: &str) -> String {
+    let waits = "a run is active; that goes once it is over, or after /cancel";
+    let ChatLine::Branch(place) = typed else { return waits.to_owned() };
+    let run = short_id(active_run);
+    let place = match *place {
+        "" => format!("{run}@NUMBER"),
+        number if number.bytes().all(|byte| byte.is_ascii_digit()) => format!("{run}@{number}"),
+        place => shell_word(place),
+    };
+    format!("{waits}; in another terminal `palyra sessions branch {place}` makes the branch now")
 }
 
 /// Returns the command for one that does not exist: another word for it, or one letter away from it. A guess
@@ -264,6 +295,10 @@ mod tests {
             ("/recall off", ChatLine::Recall("off")),
             ("/recall", ChatLine::Incomplete("/recall")),
             ("/quit ", ChatLine::Quit),
+            ("exit", ChatLine::Quit),
+            ("quit ", ChatLine::Quit),
+            (" exit", ChatLine::Say(Queue, " exit")),
+            ("exit codes?", ChatLine::Say(Queue, "exit codes?")),
             ("/reset", ChatLine::Reset),
             ("/status", ChatLine::Status),
             ("/cancel", ChatLine::Cancel),
@@ -300,6 +335,19 @@ mod tests {
         {
             assert_eq!(read_chat_line(line).asks_daemon(), asks, "{line}");
         }
+    }
+
+    #[test]
+    fn a_branch_that_waits_for_an_active_run_names_the_command_line_that_does_not() {
+        for (line, wanted) in [
+            ("/branch", "`palyra sessions branch 69G5FA@NUMBER` makes"),
+            ("/branch 6", "`palyra sessions branch 69G5FA@6` makes"),
+            ("/branch 3B7Q2K@5", "`palyra sessions branch 3B7Q2K@5` makes"),
+        ] {
+            let said = once_over(&read_chat_line(line), "01ARZ3NDEKTSV4RRFFQ69G5FA");
+            assert!(said.contains("a run is active") && said.contains(wanted), "{line}: {said}");
+        }
+        assert!(!once_over(&ChatLine::Undo(""), "01ARZ3NDEKTSV4RRFFQ69G5FA").contains('`'));
     }
 
     #[test]
@@ -348,6 +396,7 @@ mod tests {
         assert!(OTHER_WORDS.iter().all(|(other, command)| is_command(command) && !is_command(other)));
         assert_eq!(shell_command_of("/erase"), Some("palyra journal erase last"));
         assert_eq!(shell_command_of("/rename"), Some("palyra sessions rename SESSION TITLE"));
+        assert_eq!(shell_command_of("/name"), Some("palyra sessions rename SESSION TITLE"));
         assert_eq!(shell_command_of("/xyzzy"), None);
         for (command, _) in IN_SHELL {
             assert_eq!(read_chat_line(command), ChatLine::Unknown(command));

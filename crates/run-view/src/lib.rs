@@ -8,6 +8,7 @@ mod answer;
 mod approval;
 mod approval_row;
 mod attach_line;
+mod attachment_remarks;
 mod call_progress;
 mod chat_line;
 mod chosen_model;
@@ -51,6 +52,7 @@ mod conversation_entries;
 mod tape_view;
 mod times;
 mod undone_files;
+mod unkinded_files;
 mod unread_references;
 mod unused_server;
 mod waiting_work;
@@ -64,12 +66,13 @@ pub use approval::{
 };
 pub use approval_row::{approval_row, time_to_answer, who_decides};
 pub use attach_line::{absent_files_note, at_home, attached_files};
+pub use attachment_remarks::attachment_remarks;
 pub use budget_prompt::{BUDGET_PROMPT, BudgetAnswer};
 pub use budget_rows::{budget_notes, budget_rows, goes_on_words};
 pub use budget_words::{BudgetWords, budget_amount, budget_remarks, budget_request};
 pub use call_progress::CallProgress;
 pub use chat_line::{
-    ChatLine, chat_command_of, chat_command_rest, chat_help, nearest_chat_command, read_chat_line,
+    ChatLine, chat_command_of, chat_command_rest, chat_help, nearest_chat_command, once_over, read_chat_line,
     shell_command_of, suggest_in_chat,
 };
 pub use chosen_model::{ModelStanding, chosen_model, model_standing, model_window};
@@ -79,9 +82,10 @@ pub use deferred_output::DeferredOutput;
 pub use effect_row::effect_row;
 pub use entry_table::entry_table;
 pub use erasure_words::{
-    PlanRanges, erased_how, erasure_of_entries, erasure_plan_lines, lost_undo, number_of_entries,
+    ErasureTime, PlanRanges, copies_left, erased_how, erased_lines, erasure_of_entries, erasure_plan_lines,
+    listed_plan_lines, lost_undo, number_of_entries,
 };
-pub use grant_lines::grant_lines;
+pub use grant_lines::{emptied_grants, grant_lines, revoked_line};
 pub use incident_text::{healing_mode_row, incident_lines, incident_row};
 pub use learning_row::{learning_head, learning_lines, learning_row, review_done};
 pub use memory_row::memory_row;
@@ -91,9 +95,12 @@ pub use task_row::{queued_task_row, task_row};
 
 pub use conversation_entries::{last_answer, listed_entries};
 pub use listed_name::{ListedName, listed_name};
-pub use named_other::{as_bookmark, entry_expected, mend_of_bookmark, named_other};
+pub use named_other::{as_bookmark, entry_expected, mend_of_bookmark, mend_of_erased_session, named_other};
 pub use person_row::person_row;
-pub use policy_words::{difference_text, explanation_lines, how_in_force};
+pub use policy_words::{
+    ComparedRules, difference_text, edited_rules_note, explanation_lines, how_in_force, judged_again_text,
+    tried_out_text,
+};
 pub use posture_line::posture_line;
 pub use project_rules::{accepted_digest, accepted_file_lines, project_file_lines};
 pub use queued_input::{
@@ -107,11 +114,14 @@ pub use schedule_words::{ScheduleWords, schedule_draft};
 pub use search_match::{
     SearchMatch, SearchedSessions, no_match_note, no_runs_note, no_session_note, shows_match, surface_named,
 };
-pub use secret_words::{saved_secret_note, secret_row, vault_line};
+pub use secret_words::{saved_secret_note, secret_row, still_named_secret, vault_line};
 pub use session_lines::{ChatFolder, chat_command_in, session_lines, way_on_of, ways_on_in};
 pub use tape_view::{used_by_run, used_so_far};
 pub use times::{age, date, typed_day, typed_time};
-pub use undone_files::{UndoExtent, is_back, mend_of_skipped, undo_outcome, undo_summary, undone_by_path};
+pub use undone_files::{
+    UndoExtent, is_back, mend_of_skipped, newest_undo, undo_outcome, undo_summary, undone_by_path,
+};
+pub use unkinded_files::{InputPlace, unkinded_files};
 pub use unread_references::unread_references;
 pub use unused_server::{UnusedServer, unused_server};
 pub use waiting_work::{WaitingCounts, WaitingWork};

@@ -28,6 +28,12 @@ pub fn named_other(wanted: IdKind, name: &str, other: &str) -> Option<(ErrorCode
     Some((code, message, mend))
 }
 
+/// Says how the session is erased that was named in the place of a run to erase.
+#[must_use]
+pub fn mend_of_erased_session(name: &str) -> String {
+    format!("`palyra journal erase --session {name}` erases that session with its runs")
+}
+
 /// Says how a bookmark of this name is written.
 #[must_use]
 pub fn as_bookmark(name: &str) -> String {
@@ -70,6 +76,7 @@ mod tests {
             let (_, message, mend) = named_other(wanted, "69g5", "01ARZ3NDEKTSV4RRFFQ69G5FA").unwrap();
             assert!(message.contains("`69g5`: it names a ") && mend.contains(command), "{message}: {mend}");
         }
+        assert!(mend_of_erased_session("4XT6RZ").starts_with("`palyra journal erase --session 4XT6RZ` "));
         assert_eq!(named_other(IdKind::Token, "69g5", "01ARZ3NDEKTSV4RRFFQ69G5FA"), None);
     }
 }

@@ -32,7 +32,12 @@ pub(super) fn beside(event: &Event) -> Option<String> {
                 0 => String::new(),
                 calls => format!(", {}", count(calls.into(), "call")),
             };
-            format!("answered, {}{calls}", used_tokens(message.usage.as_ref()))
+            // The entries of the text itself have no lines.
+            let text = match message.text_from {
+                0 => String::new(),
+                from => format!(" (text from entry {from})"),
+            };
+            format!("answered{text}, {}{calls}", used_tokens(message.usage.as_ref()))
         }
         Event::ToolDecided(decided) => {
             let verdict = match decided.verdict() {
@@ -281,6 +286,11 @@ mod tests {
         assert_eq!(
             beside(&Event::ModelMessage(answered)).as_deref(),
             Some("answered, 172 tokens in, 12 out")
+        );
+        let spoken = v1::ModelMessage { text_from: 3, usage: Some(usage), ..Default::default() };
+        assert_eq!(
+            beside(&Event::ModelMessage(spoken)).as_deref(),
+            Some("answered (text from entry 3), 172 tokens in, 12 out")
         );
         let finished = v1::RunFinished { turns: 1, usage: Some(usage), ..Default::default() };
         assert_eq!(used(&finished, None), "1 turn, 0 tool calls, 172 tokens in, 12 out");

@@ -6,6 +6,8 @@ use palyra_screen_text::{clean_line, count, short_id};
 use palyra_terminal::NoteKind;
 use palyra_wire::v1;
 
+use super::times::date;
+
 const REASON_CHARS_MAX: usize = 240;
 
 /// How far it goes.
@@ -74,8 +76,8 @@ pub fn undo_outcome(file: &v1::UndoneFile, extent: UndoExtent) -> (NoteKind, Str
 #[must_use]
 pub fn mend_of_skipped(run: &str) -> String {
     format!(
-        "to take a file back that was skipped, edit it by the lines above, or put it into the state that the run left, \
-         and `palyra runs undo {}` takes it back",
+        "where a later run changed a file that was skipped, take that run back first (`palyra runs list`); else edit the file by \
+         the lines above, or put it into the state that the run left. Then `palyra runs undo {}` takes it back",
         short_id(run)
     )
 }
@@ -106,12 +108,43 @@ pub fn undo_summary(files: &[&v1::UndoneFile], extent: UndoExtent) -> String {
     notice
 }
 
+/// Says when the newest undo of a run ended, and how many files it took back. The record does not say whether a file was
+/// restored or removed.
+#[must_use]
+pub fn newest_undo(undo: &v1::RunUndo) -> String {
+    let ended = date(undo.ended);
+    match (undo.restored, undo.skipped) {
+        // Each undo has a file; an erasure takes the list of them out of the record.
+        (0, 0) => {
+            format!(
+                "{ended}; how many files were taken back is not known, since that was erased with the content"
+            )
+        }
+        (restored, skipped) => {
+            format!("{ended}, {} taken back, {skipped} skipped", count(restored.into(), "file"))
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn file(path: &str, result: v1::UndoResult, removed: bool) -> v1::UndoneFile {
         v1::UndoneFile { path: path.to_owned(), result: result.into(), removed, ..Default::default() }
+    }
+
+    #[test]
+    fn an_undo_counts_what_it_took_back_until_that_is_erased() {
+        for (restored, skipped, expect) in [
+            (1, 0, ", 1 file taken back, 0 skipped"),
+            (0, 2, ", 0 files taken back, 2 skipped"),
+            (0, 0, "; how many files were taken back is not known, since that was erased with the content"),
+        ] {
+            let undo = v1::RunUndo { restored, skipped, ..Default::default() };
+            let said = newest_undo(&undo);
+            assert!(said.ends_with(expect), "{restored}, {skipped}: {said}");
+        }
     }
 
     #[test]

@@ -8,6 +8,7 @@
 mod cursor;
 mod days;
 mod local_clock;
+mod more_words;
 mod once;
 mod repeated;
 
@@ -18,6 +19,7 @@ use crate::cron::CronLine;
 use crate::spec::ScheduleSpec;
 use crate::spec_error::InvalidSpec;
 use cursor::WordCursor;
+use more_words::{in_quotes, more_words};
 
 /// Length of a text, at most.
 pub const WORDS_BYTES_MAX: usize = 200;
@@ -57,6 +59,29 @@ pub enum UnreadableWords {
     Unknown {
         /// The text.
         text: String,
+        /// Texts that are understood, the most similar first.
+        suggestions: Vec<&'static str>,
+    },
+    /// A form reads the beginning, and the rest is likely the task.
+    #[error(
+        "`{task}` is not a part of a time: the text of the task is an option of its own, as in `palyra admin schedules add \
+         {} --prompt {}`, and --remind in the place of --prompt delivers it without a model",
+        in_quotes(.when),
+        in_quotes(.task)
+    )]
+    Task {
+        /// The beginning.
+        when: String,
+        /// The rest.
+        task: String,
+    },
+    /// A form reads the beginning, and none reads the rest.
+    #[error("`{rest}` behind `{when}` is not understood: write for example {}", quoted(.suggestions))]
+    Rest {
+        /// The beginning.
+        when: String,
+        /// The rest.
+        rest: String,
         /// Texts that are understood, the most similar first.
         suggestions: Vec<&'static str>,
     },
@@ -130,19 +155,26 @@ pub fn read_plain_words(text: &str, context: &WordsContext<'_>) -> Result<Schedu
     if text.len() > WORDS_BYTES_MAX {
         return Err(UnreadableWords::TooLong { bytes_max: WORDS_BYTES_MAX });
     }
+    if let Some(read) = read_whole(text, context) {
+        return read;
+    }
+    Err(more_words(text, context).unwrap_or_else(|| UnreadableWords::Unknown {
+        text: text.trim().to_owned(),
+        suggestions: suggestions(text),
+    }))
+}
+
+/// Reads a text with the form that reads all of it; `None` where there is no such form.
+fn read_whole(text: &str, context: &WordsContext<'_>) -> FormResult {
     if is_cron(text) {
-        return Ok(context.cron(CronLine::parse(text)?.text().to_owned()));
+        let line = CronLine::parse(text).map(|line| context.cron(line.text().to_owned()));
+        return Some(line.map_err(UnreadableWords::from));
     }
     let words = cursor::words_of(text);
-    for form in &FORMS {
+    FORMS.iter().find_map(|form| {
         let mut cursor = WordCursor::new(&words);
-        if let Some(result) = (form.read)(&mut cursor, context)
-            && cursor.is_at_end()
-        {
-            return result;
-        }
-    }
-    Err(UnreadableWords::Unknown { text: text.trim().to_owned(), suggestions: suggestions(&words) })
+        (form.read)(&mut cursor, context).filter(|_| cursor.is_at_end())
+    })
 }
 
 /// Returns whether a text looks like a cron line: it begins like one, and its fields are short or have signs of cron.
@@ -157,7 +189,8 @@ fn is_cron(text: &str) -> bool {
 }
 
 /// Returns the examples that share most words with a text.
-fn suggestions(words: &[String]) -> Vec<&'static str> {
+fn suggestions(text: &str) -> Vec<&'static str> {
+    let words = cursor::words_of(text);
     let shared =
         |example: &str| example.split(' ').filter(|word| words.iter().any(|given| given == word)).count();
     let mut examples: Vec<&'static str> = word_examples().collect();

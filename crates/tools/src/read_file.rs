@@ -25,7 +25,7 @@ const DEADLINE: Duration = Duration::from_secs(20);
 /// How names of pictures end that a model can be shown.
 const PICTURE_ENDS: [&str; 5] = [".png", ".jpg", ".jpeg", ".gif", ".webp"];
 /// Said of a picture: a model is shown it in another way.
-const ATTACHED: &str = "; a picture is sent along with a question: `palyra run --attach FILE QUESTION`";
+const ATTACHED: &str = "; a picture is sent along with a question: /attach FILE in a chat, `palyra run --attach FILE QUESTION` in a shell";
 /// How many lines pass between two looks at the cancel flag.
 const LINES_PER_LOOK: u64 = 4096;
 

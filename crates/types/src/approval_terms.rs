@@ -14,6 +14,17 @@ pub const APPROVAL_SPAN_DEFAULT: Duration = Duration::from_secs(24 * 60 * 60);
 /// How long a rule may let it wait, at most.
 pub const APPROVAL_SPAN_MAX: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
+/// Returns the arguments that a call of a tool of one file may leave out, where none of them changes anything but the file
+/// that `path` names: a grant for the files below a folder can cover them unseen.
+#[must_use]
+pub fn optional_file_arguments(tool: &str) -> &'static [&'static str] {
+    match tool {
+        "edit_file" => &["all"],
+        "write_file" => &["mode"],
+        _ => &[],
+    }
+}
+
 /// Whether somebody could approve the calls of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum ApproverPresence {

@@ -109,9 +109,9 @@ error_codes! {
     SessionTooShort = 1117, "session_too_short", Conflict, "The session has no older part that a summary could shorten.",
         "no action needed: later runs of the session make a summary possible; nothing was recorded";
     ScheduleNotFound = 1121, "schedule_not_found", NotFound, "No such schedule exists.",
-        "copy the id from `palyra admin schedules list`";
+        "copy the id from `palyra admin schedules list`; where it lists none, `palyra admin schedules add WHEN --prompt TEXT` makes one";
     ScheduleInvalid = 1122, "schedule_invalid", InvalidArgument, "The times or rules of the schedule are not possible, or its words are not understood.",
-        "correct the part that the message names; `palyra admin schedules add TEXT` without --prompt and --remind shows what a text means";
+        "correct the part that the message names; the text of the task goes into --prompt or --remind, and `palyra admin schedules add WHEN` without both shows what WHEN means";
     TooManySchedules = 1123, "too_many_schedules", Conflict, "The limit of schedules of this principal is reached.",
         "remove one with `palyra admin schedules remove SCHEDULE`";
     ScheduleNotStarted = 1124, "schedule_not_started", Conflict, "The schedule starts nothing now.",
@@ -212,7 +212,7 @@ error_codes! {
     ModelTimeout = 3011, "model_timeout", DeadlineExceeded, "The model provider did not answer in time.",
         "try again in a while";
     ModelNotConfigured = 3012, "model_not_configured", NotFound, "No such model is configured.",
-        "`palyra model list` shows the models there are, `palyra model add` adds one";
+        "`palyra model list --ask` shows the models there are, `palyra model add` adds one";
     ToolUnknown = 4001, "tool_unknown", NotFound, "The tool is not in the run's catalogue.",
         "no action needed: the model receives this error and continues";
     ToolArgumentsInvalid = 4002, "tool_arguments_invalid", InvalidArgument, "The arguments do not fit the tool's schema.",

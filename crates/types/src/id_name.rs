@@ -59,6 +59,17 @@ pub struct InvalidIdName {
     given: String,
 }
 
+impl InvalidIdName {
+    /// Returns the message where nothing is counted back from the last one.
+    #[must_use]
+    pub fn without_count(&self) -> String {
+        format!(
+            "`{}` is not an id; type all 26 characters, at least {ID_FRAGMENT_CHARS_MIN} of its beginning or end, or `last`",
+            self.given
+        )
+    }
+}
+
 /// What a person typed instead of a whole id, or a whole id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum IdName {

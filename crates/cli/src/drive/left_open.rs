@@ -8,7 +8,7 @@ use super::answer_prompt::WORDS_PROMPT;
 use super::{FollowedRun, InteractionMode, PendingQuestion, RunDriver};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use palyra_run_view::{AnswerForm, BUDGET_PROMPT, BudgetAnswer, call_line};
+use palyra_run_view::{AnswerForm, BUDGET_PROMPT, BudgetAnswer, call_line, is_risky};
 use palyra_screen_text::short_id;
 use palyra_terminal::NoteKind;
 
@@ -118,7 +118,10 @@ impl<R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'_, R, F> {
                 short_id(approval)
             ),
             InteractionMode::LinePrompt(_) | InteractionMode::Unattended => {
-                waits_for(&self.seat.output.id(approval))
+                let mut pending = self.view.pending_approvals().iter();
+                let asked = pending.find(|asked| asked.approval_id == approval);
+                let risk = asked.map(v1::ApprovalRequested::risk_name).unwrap_or_default();
+                waits_for(&self.seat.output.id(approval), &risk)
             }
         }
     }
@@ -143,8 +146,9 @@ impl<R: FollowedRun, F: FnMut(&v1::Opened)> RunDriver<'_, R, F> {
     }
 }
 
-fn waits_for(approval: &str) -> String {
+fn waits_for(approval: &str, risk: &str) -> String {
+    let code = if is_risky(risk) { ", which asks for a code at a terminal" } else { "" };
     format!(
-        "the run waits; `palyra approve yes {approval}` approves (a high risk takes a code there), `palyra approve no {approval}` denies it"
+        "the run waits; `palyra approve yes {approval}` approves{code}; `palyra approve no {approval}` denies it"
     )
 }

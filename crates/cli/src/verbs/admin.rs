@@ -21,6 +21,7 @@ use crate::failure::Failure;
 use palyra_background_verbs::{
     BackgroundVerb, BackgroundVerbEnd, BackgroundVerbError, IncidentsArgs, NotifyArgs, TasksArgs,
 };
+use palyra_explain::runs_of_stopped;
 use palyra_schedule_verbs::{ScheduleVerbError, SchedulesArgs, VerbEnd, VerbScreen};
 use palyra_terminal::NoteKind;
 
@@ -97,23 +98,32 @@ pub(crate) async fn run(context: &Context, verb: AdminVerb) -> Result<Exit, Fail
         }
         AdminVerb::Completions(args) => completions::run(context, &args),
         AdminVerb::Man(args) => man::run(context, &args),
-        AdminVerb::Stop { json } => {
-            let was_running = match context.connect_running().await {
-                Ok(client) => {
-                    context.waiting("waiting for what runs to finish", client.stop_daemon()).await?;
-                    true
-                }
-                Err(Failure::Client(ClientError::NotRunning { .. })) => false,
-                Err(failure) => return Err(failure),
-            };
-            match (OutputFormat::from(json), was_running) {
-                (OutputFormat::Json, _) => context.output.json(&json!({ "was_running": was_running }))?,
-                (OutputFormat::Text, true) => context.output.note(NoteKind::Good, "the daemon has stopped"),
-                (OutputFormat::Text, false) => context.output.note(NoteKind::Info, "no daemon is running"),
-            }
-            Ok(Exit::Done)
-        }
+        AdminVerb::Stop { json } => stop(context, json.into()).await,
     }
+}
+
+async fn stop(context: &Context, format: OutputFormat) -> Result<Exit, Failure> {
+    let client = match context.connect_running().await {
+        Ok(client) => Some(client),
+        Err(Failure::Client(ClientError::NotRunning { .. })) => None,
+        Err(failure) => return Err(failure),
+    };
+    let was_running = client.is_some();
+    let mut open_runs = 0;
+    if let Some(client) = client {
+        open_runs = client.status().await.map_or(0, |status| status.open_runs);
+        context.waiting("waiting for what runs to finish", client.stop_daemon()).await?;
+    }
+    match (format, was_running) {
+        (OutputFormat::Json, _) => context.output.json(&json!({ "was_running": was_running }))?,
+        (OutputFormat::Text, true) => {
+            context.output.note(NoteKind::Good, "the daemon has stopped");
+            let left = runs_of_stopped(open_runs);
+            left.iter().for_each(|note| context.output.note(NoteKind::Doubt, note));
+        }
+        (OutputFormat::Text, false) => context.output.note(NoteKind::Info, "no daemon is running"),
+    }
+    Ok(Exit::Done)
 }
 
 async fn run_background(context: &Context, verb: BackgroundVerb) -> Result<Exit, Failure> {

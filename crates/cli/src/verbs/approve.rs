@@ -181,21 +181,23 @@ pub(crate) async fn run(context: &Context, args: ApproveArgs) -> Result<Exit, Fa
         ApproveVerb::Yes { approval: Some(approval), note, edit, wait, json } => {
             let approval = client.get_approval(approval.resolve(&client).await?).await?;
             let edited_arguments = edit.arguments(&approval)?;
-            if !inbox::confirms_risky(context, &client, &approval, &edited_arguments).await? {
-                return Ok(Exit::Withheld);
+            let format = json.into();
+            if let Some(end) =
+                inbox::end_of_risky(context, &client, &approval, &edited_arguments, format).await?
+            {
+                return Ok(end);
             }
             let request =
                 v1::ResolveApprovalRequest { note, edited_arguments, ..yes(approval.approval_id.clone()) };
             if wait {
-                return answer::send_and_follow(context, &client, request, &approval.run_id, json.into())
-                    .await;
+                return answer::send_and_follow(context, &client, request, &approval.run_id, format).await;
             }
-            answer::send(context, &client, request, json.into()).await
+            answer::send(context, &client, request, format).await
         }
         ApproveVerb::Always { approval, remember, json } => {
             let approval = client.get_approval(approval.resolve(&client).await?).await?;
-            if !inbox::confirms_risky(context, &client, &approval, "").await? {
-                return Ok(Exit::Withheld);
+            if let Some(end) = inbox::end_of_risky(context, &client, &approval, "", json.into()).await? {
+                return Ok(end);
             }
             let remember = Some(remember.grant_request());
             let request = v1::ResolveApprovalRequest { remember, ..yes(approval.approval_id) };

@@ -8,16 +8,14 @@ use std::path::{Path, PathBuf};
 
 use palyra_types::ErrorCode;
 use palyra_types::attachment::{
-    ATTACHMENT_BYTES_MAX, ATTACHMENT_NAME_CHARS_MAX, ATTACHMENT_TEXT_BYTES_MAX, ATTACHMENTS_MAX,
-    INPUT_ATTACHMENTS_BYTES_MAX,
+    ATTACHMENT_BYTES_MAX, ATTACHMENT_NAME_CHARS_MAX, ATTACHMENTS_MAX, INPUT_ATTACHMENTS_BYTES_MAX,
 };
-use palyra_types::media_type::{file_type, is_text_type};
+use palyra_types::media_type::file_type;
 use palyra_wire::v1;
 
 use crate::failure::Failure;
 use palyra_run_view::at_home;
 use palyra_screen_text::bytes;
-use palyra_screen_text::clean_line;
 
 /// Reads files to send along.
 pub(super) fn read(arguments: &[PathBuf]) -> Result<Vec<v1::Attachment>, Failure> {
@@ -67,24 +65,6 @@ pub(super) fn check_together<'a>(files: impl IntoIterator<Item = &'a v1::Attachm
     Ok(())
 }
 
-/// Returns what to say of files of which no model sees more than name, type and size.
-pub(super) fn remarks(files: &[v1::Attachment]) -> Vec<String> {
-    let unseen = |file: &&v1::Attachment| match file.media_type.as_str() {
-        "image/png" | "image/jpeg" | "image/gif" | "image/webp" => false,
-        text if is_text_type(text) => file.content.len() > ATTACHMENT_TEXT_BYTES_MAX,
-        _ => true,
-    };
-    let limit = shown(ATTACHMENT_TEXT_BYTES_MAX);
-    let name = |file: &v1::Attachment| clean_line(&file.name, ATTACHMENT_NAME_CHARS_MAX);
-    let notice = |file: &v1::Attachment| {
-        format!(
-            "the model learns only name, type and size of {}: it is shown texts up to {limit}, and images",
-            name(file)
-        )
-    };
-    files.iter().filter(unseen).map(notice).collect()
-}
-
 fn read_one(file: &Path) -> Result<v1::Attachment, Failure> {
     let unreadable =
         |error: std::io::Error| Failure::unreadable_file(ErrorCode::AttachmentRefused, file, &error);
@@ -125,20 +105,6 @@ fn shown(limit: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn files_of_which_a_model_sees_the_name_alone_are_told() {
-        let folder = tempfile::tempdir().unwrap();
-        let remarks_on = |name: &str, content: &[u8]| {
-            let file = folder.path().join(name);
-            std::fs::write(&file, content).unwrap();
-            remarks(&read(&[file]).unwrap()).len()
-        };
-        let long = vec![b'x'; ATTACHMENT_TEXT_BYTES_MAX + 1];
-        assert_eq!((remarks_on("long.json", &long), remarks_on("short.json", &long[1..])), (1, 0));
-        assert_eq!((remarks_on("a.pdf", b"%PDF-1.7"), remarks_on("a.bin", b"\0")), (1, 1));
-        assert_eq!((remarks_on("a", b"\xff\xd8\xff\xe0"), remarks_on("empty", b"")), (0, 0));
-    }
 
     #[test]
     fn commas_separate_files_unless_a_file_has_the_whole_name() {

@@ -26,7 +26,9 @@ use super::run::note_cost;
 use super::runs::acting::acting_before;
 use super::runs::erased::note_erased_origin;
 use super::sessions;
-use super::start_run::{RunChoice, note_other_model, note_unapplied_images, start, workspace_root};
+use super::start_run::{
+    RunChoice, note_other_model, note_unapplied_images, note_unkinded, start, workspace_root,
+};
 use crate::context::Context;
 use crate::drive::{
     DaemonRun, DrivePause, FollowedRun, InteractionMode, OutputFormat, RunDriver, TerminalSession, drive,
@@ -37,8 +39,9 @@ use chat_mend::{in_archived, in_chat, in_chat_out_of_range, is_missing_session};
 use chat_session::{ChatSession, check_model};
 use input::Input;
 use palyra_run_view::{
-    ChatLine, EchoMode, SearchMatch, age, branch_origin, chat_command_of, chat_command_rest, chat_help,
-    instead_of_last, nearest_chat_command, no_session_note, read_chat_line, shell_command_of,
+    ChatLine, EchoMode, InputPlace, SearchMatch, age, branch_origin, chat_command_of, chat_command_rest,
+    chat_help, instead_of_last, nearest_chat_command, no_session_note, once_over, read_chat_line,
+    shell_command_of,
 };
 use palyra_screen_text::clean_line;
 use palyra_screen_text::shell_word;
@@ -203,6 +206,9 @@ impl Chat<'_> {
         let id = short_id(&session.session_id);
         let message = format!("{known}, in {whose} {id}; /help lists commands");
         self.note(NoteKind::Info, &message);
+        if let (0, Some(point)) = (session.runs, &session.branched_from) {
+            note_erased_origin(&self.context.output, &self.chat_session.client, &point.run_id).await?;
+        }
         if session.archived.is_some() {
             let mend = format!(
                 "it is archived and takes no input: `palyra sessions restore {id}` in another terminal makes it active again"
@@ -338,12 +344,12 @@ impl Chat<'_> {
             }
             ChatLine::Approve => self.ask_again(drive).await,
             ChatLine::Cancel => drive.cancel(),
-            ChatLine::Reset
+            waits @ (ChatLine::Reset
             | ChatLine::Compact
             | ChatLine::Undo(_)
             | ChatLine::Branch(_)
-            | ChatLine::Sessions(_) => {
-                self.note(NoteKind::Bad, "a run is active; that goes once it is over, or after /cancel");
+            | ChatLine::Sessions(_)) => {
+                self.note(NoteKind::Bad, &once_over(&waits, &active));
                 Ok(())
             }
             other => self.look(other).await,
@@ -621,6 +627,7 @@ impl Chat<'_> {
         if self.waiting.len() >= WAITING_MAX {
             return Err(Failure::Usage("too much waits already; it was not sent".to_owned()));
         }
+        note_unkinded(&self.context.output, text, &self.workspace_root, InputPlace::Chat);
         let request = v1::StartRunRequest {
             session: Some(self.chat_session.selector.clone()),
             input: text.to_owned(),

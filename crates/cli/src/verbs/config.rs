@@ -15,6 +15,7 @@ use crate::context::Context;
 use crate::daemon_hooks::{ConfigMistake, ConfigVerdict, PolicyWork};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use palyra_doctor::servers_without_key;
 use palyra_explain::missing_key;
 use palyra_terminal::{NoteKind, Output};
 
@@ -108,15 +109,7 @@ async fn doubts_of_daemon(context: &Context) -> Vec<String> {
     let text = context.config_file().ok().and_then(|file| std::fs::read_to_string(file).ok());
     let is_there = |server: &str| has_provider(text.as_deref().unwrap_or_default(), server).unwrap_or(true);
     let Ok(listed) = client.list_models(AskProviders::No).await else { return Vec::new() };
-    let errors = listed.models.iter().map(|model| &model.error);
-    let notices = errors.filter_map(|error| {
-        let missing = missing_key(error)?;
-        if !is_there(missing.server) {
-            return Some(missing.of_removed_server());
-        }
-        Some(format!("the running daemon cannot use it all: {error}; {}", missing.mend_of_daemon()))
-    });
-    notices.collect()
+    servers_without_key(&listed, is_there)
 }
 
 /// Says where a setting is written; its value may be a secret and is not repeated.
@@ -215,7 +208,10 @@ fn tell_reloaded(output: &Output, changed: &[String], needs_restart: &[String]) 
     let in_force: Vec<&str> =
         changed.iter().filter(|key| !needs_restart.contains(key)).map(String::as_str).collect();
     let notice = match (in_force.as_slice(), needs_restart.is_empty()) {
-        ([], true) => Some("read again; nothing changed".to_owned()),
+        ([], true) => Some(
+            "read again; no setting changed (secrets of the vault are used at once, without a reload)"
+                .to_owned(),
+        ),
         ([], false) => None,
         (in_force, _) => Some(format!("read again; changed: {}", in_force.join(", "))),
     };

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use palyra_client::{Client, ClientError, ConnectOptions};
 use palyra_doctor::{
-    ConfigFault, DaemonStart, ERROR, OK, WARNING, check, check_config_file, check_daemon, check_lines,
-    check_models, check_other_file, check_state_folder, foreign_lock, state_dir_itself,
+    ConfigFault, DaemonStart, ERROR, WARNING, check, check_config_file, check_daemon, check_lines,
+    check_models, check_other_file, check_selection, check_state_folder, foreign_lock, state_dir_itself,
 };
 use palyra_support_bundle::{BundleSources, BundleTarget, write_bundle};
 use palyra_wire::json::to_json_with_defaults;
@@ -158,18 +158,5 @@ async fn selection(context: &Context, client: &Client) -> Option<v1::Check> {
     }
     let origin = client.config().await.ok()?.model_origin?;
     let own = (context.daemon.own_model)(context.global.config.as_deref());
-    let fingerprint = (own.fingerprint)(&origin.salt);
-    let same = fingerprint.as_ref().is_ok_and(|fingerprint| *fingerprint == origin.fingerprint);
-    let name = "model_selection";
-    if same || origin.source() == v1::ModelSource::Configuration {
-        let place = if origin.place.is_empty() { "built in" } else { &origin.place };
-        return Some(check(name, OK, format!("by {place}"), ""));
-    }
-    let found = format!("this environment selects {}, the daemon uses another model", own.name);
-    // With a mistake no other daemon would start.
-    let mend = match fingerprint {
-        Ok(_) => "`palyra admin stop`: the next start takes this environment",
-        Err(_) => "correct the mistakes that `palyra config check` lists, then `palyra admin stop`",
-    };
-    Some(check(name, WARNING, found, mend))
+    Some(check_selection(&own, &origin, &client.status().await.ok()?))
 }

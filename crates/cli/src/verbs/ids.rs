@@ -87,7 +87,9 @@ impl<T: NamedId> FromStr for TypedName<T> {
         if let Ok(id) = text.parse() {
             return Ok(Self::Id(id));
         }
-        text.parse::<IdName>().map(|_| Self::Part(text.to_owned())).map_err(|error| error.to_string())
+        text.parse::<IdName>().map(|_| Self::Part(text.to_owned())).map_err(|error| {
+            if T::KIND == IdKind::Approval { error.without_count() } else { error.to_string() }
+        })
     }
 }
 
@@ -135,6 +137,7 @@ fn this_folder() -> String {
 
 /// Finds what a name that is no whole id fits.
 async fn resolve_name<T: NamedId>(client: &Client, name: &str) -> Result<T, Failure> {
+    refuse_counted(client, T::KIND, name).await?;
     match client.resolve_id(T::KIND, name, this_folder()).await {
         Ok(found) => only_match(name, &found),
         Err(error) if is_not_found(error.code()) => {
@@ -151,6 +154,18 @@ async fn resolve_name<T: NamedId>(client: &Client, name: &str) -> Result<T, Fail
             // The mend of the code names the list.
             Err(Failure::local(error.code(), notice))
         }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Refuses to count approvals back where several wait: with each answer, the same name is another one.
+async fn refuse_counted(client: &Client, kind: IdKind, name: &str) -> Result<(), Failure> {
+    if kind != IdKind::Approval || name == "last" || !name.starts_with("last") {
+        return Ok(());
+    }
+    match client.resolve_id(kind, "last", this_folder()).await {
+        Ok(found) => only_match::<ApprovalId>(name, &found).map(drop),
+        Err(error) if is_not_found(error.code()) => Ok(()),
         Err(error) => Err(error.into()),
     }
 }
@@ -436,6 +451,8 @@ mod tests {
         }
         for bad in ["nonsense!", "5FA", "last~x"] {
             assert!(bad.parse::<RunName>().unwrap_err().contains("at least 4"), "{bad}");
+            let of_approval = bad.parse::<ApprovalName>().unwrap_err();
+            assert!(of_approval.ends_with("or `last`"), "{of_approval}");
         }
     }
 
@@ -471,10 +488,12 @@ mod tests {
         let page = |matches: &[v1::IdMatch], more| v1::ResolveIdResponse { matches: matches.to_vec(), more };
         let only = only_match::<ApprovalId>("last", &page(std::slice::from_ref(&first), false));
         assert_eq!(only.unwrap().to_string(), first.id);
-        for several in
-            [page(&[second.clone(), first.clone()], false), page(std::slice::from_ref(&first), true)]
-        {
-            let refused = only_match::<ApprovalId>("last", &several).unwrap_err();
+        for (name, several) in [
+            ("last", page(&[second.clone(), first.clone()], false)),
+            ("last~1", page(&[second.clone(), first.clone()], false)),
+            ("last", page(std::slice::from_ref(&first), true)),
+        ] {
+            let refused = only_match::<ApprovalId>(name, &several).unwrap_err();
             assert_eq!(refused.exit().number(), 2);
             let notice = refused.to_string();
             assert!(notice.contains(&first.id) && notice.contains("write_file creates `a b`"), "{notice}");

@@ -261,7 +261,11 @@ async fn list(
     let from = from.unwrap_or_else(|| total.saturating_sub(limit.into()));
     let listed = client.list_entries(from, limit).await?;
     let shown = listed.len() as u64;
-    show(context, &listed, format)?;
+    let inside = match listed.as_slice() {
+        [erasure] => client.entries_inside(erasure).await?,
+        _ => Vec::new(),
+    };
+    show(&context.output, &listed, &inside, format)?;
     if format == OutputFormat::Json || shown == total {
         return Ok(None);
     }
@@ -274,17 +278,23 @@ async fn list(
     Ok(Some(format!("{range}; --from and --limit show others")))
 }
 
-fn show(context: &Context, entries: &[v1::JournalEntry], format: OutputFormat) -> Result<Exit, Failure> {
+fn show(
+    output: &Output,
+    entries: &[v1::JournalEntry],
+    inside: &[v1::JournalEntry],
+    format: OutputFormat,
+) -> Result<Exit, Failure> {
     if format == OutputFormat::Json {
-        entries.iter().try_for_each(|entry| context.output.json(&to_json(entry)))?;
+        entries.iter().try_for_each(|entry| output.json(&to_json(entry)))?;
         return Ok(Exit::Done);
     }
-    let erasure = if let [entry] = entries { palyra_run_view::erasure_of_entries(entry) } else { None };
-    for line in palyra_run_view::entry_table(entries, context.output.columns()) {
-        context.output.exact_line(&line)?;
+    let erasure =
+        if let [entry] = entries { palyra_run_view::erasure_of_entries(entry, inside) } else { None };
+    for line in palyra_run_view::entry_table(entries, output.columns()) {
+        output.exact_line(&line)?;
     }
     if let Some(erasure) = erasure {
-        context.output.line(&erasure)?;
+        output.line(&erasure)?;
     }
     Ok(Exit::Done)
 }

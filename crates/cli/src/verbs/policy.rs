@@ -4,7 +4,7 @@ mod call_answer;
 mod last_call;
 mod posture;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
@@ -23,7 +23,10 @@ use crate::daemon_hooks::{PolicyReport, PolicyWork};
 use crate::drive::OutputFormat;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use palyra_run_view::{difference_text, explanation_lines, how_in_force};
+use palyra_run_view::{
+    ComparedRules, difference_text, edited_rules_note, explanation_lines, how_in_force, judged_again_text,
+    tried_out_text,
+};
 use palyra_screen_text::clean_line;
 use palyra_screen_text::count;
 use palyra_terminal::NoteKind;
@@ -168,26 +171,14 @@ async fn shadow(context: &Context, client: &Client, format: OutputFormat) -> Res
     if !shadow.comparing {
         context.output.note(NoteKind::Doubt, "no rules are tried out now; these were the last ones");
     }
-    let notice = format!(
-        "{} compared: {} the same, would allow {}, would ask {}, would deny {}; {} missed; candidate {}",
-        count(shadow.judged, "decision"),
-        shadow.same,
-        shadow.would_allow,
-        shadow.would_ask,
-        shadow.would_deny,
-        shadow.missed,
-        shadow.candidate.get(..12).unwrap_or_default(),
-    );
     let mark = if shadow.judged == shadow.same { NoteKind::Good } else { NoteKind::Doubt };
-    context.output.note(mark, &notice);
+    context.output.note(mark, &tried_out_text(&shadow));
     Ok(Exit::Done)
 }
 
-/// Returns the files of a folder with rules that are not the ones in force, and those in force that it lacks.
-async fn not_in_force(client: &Client, folder: Option<&Path>) -> Option<Vec<String>> {
-    let policy = client.call(v1::GetPolicyRequest {}).await.ok()?;
-    let in_force = policy.files.into_iter().filter(|file| !file.shipped).map(|file| (file.name, file.text));
-    let in_force: BTreeMap<String, String> = in_force.collect();
+/// Compares the rules in force with the files of a folder.
+async fn compared(client: &Client, folder: Option<&Path>) -> Option<ComparedRules> {
+    let in_force = client.call(v1::GetPolicyRequest {}).await.ok()?;
     let mut own = BTreeMap::new();
     if let Some(folder) = folder.filter(|folder| folder.is_dir()) {
         for path in rule_files(folder).ok()? {
@@ -195,8 +186,7 @@ async fn not_in_force(client: &Client, folder: Option<&Path>) -> Option<Vec<Stri
             own.insert(path.file_name()?.to_string_lossy().into_owned(), text);
         }
     }
-    let names: BTreeSet<&String> = own.keys().chain(in_force.keys()).collect();
-    Some(names.into_iter().filter(|name| own.get(*name) != in_force.get(*name)).cloned().collect())
+    Some(ComparedRules::of(in_force, &own))
 }
 
 /// Checks or tests files here.
@@ -212,10 +202,10 @@ async fn local(
     let is_checked = format == OutputFormat::Text && work == PolicyWork::Check && mistakes.is_empty();
     // No daemon may run here.
     let running = if is_checked { context.connect_running().await.ok() } else { None };
-    let mut differing = None;
+    let mut rules = None;
     let mut other = None;
     if let Some(client) = &running {
-        differing = not_in_force(client, folder.as_deref()).await;
+        rules = compared(client, folder.as_deref()).await;
         other = context.other_file(client).await;
     }
     if format == OutputFormat::Json {
@@ -237,9 +227,9 @@ async fn local(
         let notice = match (work, wrong) {
             (PolicyWork::Check, 0) => {
                 let rest = match (files, in_force) {
-                    (_, None) => match (&other, differing.as_deref()) {
-                        (Some(other), Some([_, ..])) => other.of_rules(),
-                        (_, differing) => how_in_force(files, differing),
+                    (_, None) => match (&other, &rules) {
+                        (Some(other), Some(rules)) if rules.is_other() => other.of_rules(),
+                        (_, rules) => how_in_force(files, rules.as_ref()),
                     },
                     (0, Some(_)) => String::new(),
                     (_, Some(place)) => format!(
@@ -308,6 +298,8 @@ async fn explain(
     {
         context.output.line(&answer)?;
     }
+    let edited = client.status().await.ok().and_then(|status| edited_rules_note(&status.checks));
+    edited.iter().for_each(|note| context.output.note(NoteKind::Doubt, note));
     Ok(Exit::Done)
 }
 
@@ -394,17 +386,8 @@ fn tell_report(
         for mistake in &report.mistakes {
             context.output.note(NoteKind::Bad, mistake);
         }
-        let notice = format!(
-            "{} judged again: {} the same, newly allowed {}, newly asked {}, newly denied {}; {} without a request",
-            count(report.judged, "decision"),
-            report.same,
-            report.newly_allowed,
-            report.newly_asked,
-            report.newly_denied,
-            report.skipped,
-        );
         let mark = if report.judged == report.same { NoteKind::Good } else { NoteKind::Doubt };
-        context.output.note(mark, &notice);
+        context.output.note(mark, &judged_again_text(report));
     }
     Ok(if report.mistakes.is_empty() { Exit::Done } else { Exit::Failed })
 }

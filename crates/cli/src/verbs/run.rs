@@ -12,14 +12,14 @@ use super::attachments;
 use super::ids::find_or_make_session;
 use super::preview_references;
 use super::start_run::{
-    RunChoice, note_other_model, note_unapplied_images, start, with_choice, workspace_root,
+    RunChoice, note_other_model, note_unapplied_images, note_unkinded, start, with_choice, workspace_root,
 };
 use crate::context::Context;
 use crate::drive::{FollowedRun as _, InteractionMode, TerminalSession, drive};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use palyra_explain::{file_after_attach, joined_input, verb_of_runs};
-use palyra_run_view::{EchoMode, GrantSession, OfferScope, queued_input};
+use palyra_run_view::{EchoMode, GrantSession, InputPlace, OfferScope, queued_input};
 use palyra_screen_text::shell_word;
 use palyra_terminal::{NoteKind, Output, PromptReader, unread_input_note};
 use palyra_usage_view::finished_cost;
@@ -92,13 +92,14 @@ pub(crate) async fn run(context: &Context, args: RunArgs) -> Result<Exit, Failur
         context.output.note(NoteKind::Doubt, &note);
     }
     let attachments = attachments::read(&args.attach)?;
-    for remark in attachments::remarks(&attachments) {
+    for remark in palyra_run_view::attachment_remarks(&attachments) {
         context.output.note(NoteKind::Doubt, &remark);
     }
     let response_schema = args.schema.as_deref().map(read_schema).transpose()?.unwrap_or_default();
     let model = context.whole_model(args.choice.model.clone());
     let choice = RunChoice { model, ..args.choice.clone() };
     let workspace_root = workspace_root(context, &choice)?;
+    note_unkinded(&context.output, &input, &workspace_root, InputPlace::Run);
     let client = context.connect_to_model(choice.model.as_deref()).await?;
     // The key of the prompt is called so.
     let approve = if args.approve == "never" { v1::ApproverChoice::Never } else { v1::ApproverChoice::Inbox };

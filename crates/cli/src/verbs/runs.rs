@@ -27,11 +27,11 @@ use crate::drive::{DaemonRun, InteractionMode, InterruptEffect, OutputFormat, Te
 use crate::exit::Exit;
 use crate::failure::Failure;
 use palyra_run_view::{
-    ERASED_MARK, EchoMode, UndoExtent, age, date, decider, no_runs_note, run_state, run_state_name, standing,
-    typed_time, used_by_run, used_so_far,
+    ERASED_MARK, EchoMode, UndoExtent, age, date, decider, newest_undo, no_runs_note, run_state,
+    run_state_name, standing, typed_time, used_by_run, used_so_far,
 };
 use palyra_screen_text::clean_line;
-use palyra_screen_text::{count, short_id};
+use palyra_screen_text::short_id;
 use palyra_terminal::{NoteKind, PromptReader};
 use palyra_usage_view::run_cost_words;
 
@@ -77,7 +77,9 @@ pub(crate) enum RunsVerb {
         json: bool,
     },
     /// Show a run from its beginning, and what comes until it ends
-    #[command(after_help = "Example:\n  palyra runs tail last")]
+    #[command(
+        after_help = "At a terminal it asks what the run waits for; `l` or Ctrl-C leaves that open.\n\nExample:\n  palyra runs tail last"
+    )]
     Tail {
         /// The run: its id, 4 letters of its beginning or end, `last`, `last~2`
         run: RunName,
@@ -324,7 +326,7 @@ async fn show(
         ("used", used),
         ("cost", run.cost.as_ref().and_then(run_cost_words).unwrap_or_default()),
         ("entries", run.last_tape_seq.to_string()),
-        ("undone", run.undone.as_ref().map(undone).unwrap_or_default()),
+        ("undone", run.undone.as_ref().map(newest_undo).unwrap_or_default()),
         ("bookmarks", bookmarks_of(client, &run.run_id).await?),
     ] {
         if !value.is_empty() {
@@ -340,11 +342,6 @@ async fn show(
     queued::note_turn(&context.output, client, &run).await?;
     effects::show_unknown(context, client, &run).await?;
     Ok(Exit::Done)
-}
-
-fn undone(undo: &v1::RunUndo) -> String {
-    let restored = count(undo.restored.into(), "file");
-    format!("{}, {restored} restored, {} skipped", date(undo.ended), undo.skipped)
 }
 
 async fn bookmarks_of(client: &Client, run: &str) -> Result<String, Failure> {

@@ -10,8 +10,8 @@ use crate::context::Context;
 use crate::drive::DaemonRun;
 use crate::failure::Failure;
 use crate::verbs::model::has_images;
-use palyra_run_view::ChatFolder;
-use palyra_terminal::NoteKind;
+use palyra_run_view::{ChatFolder, InputPlace, unkinded_files};
+use palyra_terminal::{NoteKind, Output};
 
 /// Which model and agent a run is to use.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -119,6 +119,14 @@ pub(super) fn note_other_model(context: &Context, choice: &RunChoice, in_force: 
         );
         context.output.note(NoteKind::Doubt, &message);
     }
+}
+
+/// Says how files of the folder are referred to that an input names without a kind.
+pub(super) fn note_unkinded(output: &Output, input: &str, workspace_root: &str, place: InputPlace) {
+    // A folder of another machine is not to be seen from here.
+    let folder = Some(Path::new(workspace_root)).filter(|folder| folder.is_absolute());
+    let notes = unkinded_files(input, place, |path| folder.is_some_and(|folder| folder.join(path).is_file()));
+    notes.iter().for_each(|note| output.note(NoteKind::Doubt, note));
 }
 
 /// Says so where a note of the daemon advises a setting of pictures that the configuration file has already.

@@ -9,6 +9,13 @@ use crate::client::Client;
 use crate::error::ClientError;
 use crate::transport::{MESSAGE_BYTES_MAX, Transport};
 
+/// Entries that are listed at once.
+const PAGE_ENTRIES: u32 = 1000;
+/// The newest entries that are searched for an erasure, in such pages.
+const PAGES_MAX: usize = 20;
+/// The first ranges of an erasure whose entries are listed.
+const RANGES_READ_MAX: usize = 20;
+
 /// A step of long work on the journal.
 #[derive(Debug, Clone, PartialEq)]
 pub enum JournalStep<T> {
@@ -142,5 +149,47 @@ impl Client {
     ) -> Result<Vec<v1::JournalEntry>, ClientError> {
         let answer = self.call(v1::ListEntriesRequest { from_seq, limit }).await?;
         Ok(answer.entries)
+    }
+
+    /// Searches the journal, newest entries first, for the erasure that covers an entry.
+    ///
+    /// # Errors
+    /// The daemon's refusal, or [`ClientError::Lost`].
+    pub async fn erasure_of(&self, seq: u64) -> Result<Option<v1::JournalEntry>, ClientError> {
+        let mut end = self.journal_status().await?.entries;
+        for _ in 0..PAGES_MAX {
+            let begin = end.saturating_sub(PAGE_ENTRIES.into()).max(seq);
+            if begin >= end {
+                return Ok(None);
+            }
+            let listed = self.list_entries(begin, PAGE_ENTRIES).await?;
+            let covers = |entry: &v1::JournalEntry| {
+                entry.seq < end
+                    && entry.erased_ranges.iter().any(|range| (range.first..=range.last).contains(&seq))
+            };
+            // The first of several erasures took the content.
+            if let Some(found) = listed.into_iter().find(covers) {
+                return Ok(Some(found));
+            }
+            end = begin;
+        }
+        Ok(None)
+    }
+
+    /// Returns the first entries of the ranges that an erasure names; none of another entry.
+    ///
+    /// # Errors
+    /// The daemon's refusal, or [`ClientError::Lost`].
+    pub async fn entries_inside(
+        &self,
+        erasure: &v1::JournalEntry,
+    ) -> Result<Vec<v1::JournalEntry>, ClientError> {
+        let mut inside = Vec::new();
+        for range in erasure.erased_ranges.iter().take(RANGES_READ_MAX) {
+            let entries = range.last.saturating_sub(range.first).saturating_add(1);
+            let entries = u32::try_from(entries).unwrap_or(PAGE_ENTRIES).min(PAGE_ENTRIES);
+            inside.extend(self.list_entries(range.first, entries).await?);
+        }
+        Ok(inside)
     }
 }

@@ -5,6 +5,8 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use futures::FutureExt;
+use futures::future::BoxFuture;
 use palyra_types::ErrorCode;
 use palyra_types::daemon_lock::DaemonLockRecord;
 use palyra_wire::v1;
@@ -16,7 +18,7 @@ use super::lock::read_lock_record;
 use super::log_tail::log_tail;
 use super::model_check::{self, ModelVerdict};
 use super::spawn::{SpawnOutcome, spawn_daemon};
-use crate::error::ClientError;
+use crate::error::{ClientError, ReplacementTerms};
 use crate::notice::DaemonNotice;
 use crate::options::{ConnectOptions, DaemonTarget, OwnModel, StartPolicy};
 use crate::transport::{Connection, connect_tcp, connect_unix};
@@ -60,8 +62,16 @@ pub(crate) struct DaemonSearch {
     pub(crate) deadline: Instant,
 }
 
-/// Returns a connection to the daemon, which may have been started for it.
-pub(crate) async fn find(options: &ConnectOptions, search: DaemonSearch) -> Result<Connection, ClientError> {
+/// Returns a connection to the daemon, which may have been started for it. Boxed, so that the body is compiled here and not
+/// again in each crate that connects.
+pub(crate) fn find(
+    options: &ConnectOptions,
+    search: DaemonSearch,
+) -> BoxFuture<'_, Result<Connection, ClientError>> {
+    found(options, search).boxed()
+}
+
+async fn found(options: &ConnectOptions, search: DaemonSearch) -> Result<Connection, ClientError> {
     match &options.target {
         DaemonTarget::StateDir(dir) => {
             let dir = std::path::absolute(dir).unwrap_or_else(|_| dir.clone());
@@ -294,19 +304,20 @@ impl<'a> DaemonFinder<'a> {
             ModelVerdict::Other => None,
         };
         let in_force = model_check::in_force(connection).await;
-        if model_check::found_named_model(own, &origin, &in_force) {
+        if own.was_found(&origin, &in_force) {
             connection.model = origin.fingerprint;
             return Ok(true);
         }
         let only_key_is_missing = model_check::lacks_key(own, &origin);
+        let unset_key = own.unset_key_beside(&origin);
         let request = v1::ShutdownRequest { only_if_replaceable: true, only_key_is_missing };
-        let own = model_check::model_names(&own.name, &in_force);
+        let own = own.name_beside(&in_force);
         if self.search.model == ModelRule::Report {
             notices(DaemonNotice::OtherModel { in_force, own });
             return Ok(true);
         }
         let stays = |kept_because: String| v1::ShutdownResponse { kept_because, ..Default::default() };
-        let v1::ShutdownResponse { kept_because, wait_seconds } = match kept_because {
+        let v1::ShutdownResponse { kept_because, wait_seconds, open_runs } = match kept_because {
             Some(why) => stays(why),
             None if self.options.start == StartPolicy::Never => {
                 stays("no daemon may be started from here".to_owned())
@@ -314,7 +325,8 @@ impl<'a> DaemonFinder<'a> {
             None => model_check::ask_to_make_room(connection, request).await,
         };
         if !kept_because.is_empty() {
-            return Err(ClientError::OtherModel { in_force, own, kept_because, wait_seconds });
+            let terms = ReplacementTerms { wait_seconds, open_runs, unset_key };
+            return Err(ClientError::OtherModel { in_force, own, kept_because, terms });
         }
         if self.replaced != Some(record.pid) {
             self.replaced = Some(record.pid);

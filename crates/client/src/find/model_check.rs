@@ -38,21 +38,36 @@ pub(super) fn judge(own: &OwnModel, origin: &v1::ModelOrigin) -> ModelVerdict {
     }
 }
 
-/// Returns whether the daemon found at the server of this environment, with the same key, the model that a variable names
-/// here.
-pub(super) fn found_named_model(own: &OwnModel, origin: &v1::ModelOrigin, in_force: &str) -> bool {
-    own.name == in_force
-        && (own.unnamed_fingerprint)(&origin.salt).is_some_and(|unnamed| unnamed == origin.fingerprint)
-}
-
 /// Returns whether the daemon has the model of this environment at the same server, and lacks the key that is here.
 pub(super) fn lacks_key(own: &OwnModel, origin: &v1::ModelOrigin) -> bool {
     (own.keyless_fingerprint)(&origin.salt).is_some_and(|keyless| keyless == origin.fingerprint)
 }
 
-/// Returns the name of the model that this environment selects, with what differs where the names are equal.
-pub(super) fn model_names(own: &str, in_force: &str) -> String {
-    if own == in_force { format!("{own} at another server, or with another key") } else { own.to_owned() }
+impl OwnModel {
+    /// Returns whether the daemon found at the server of this environment, with the same key, the model that a variable
+    /// names here.
+    #[must_use]
+    pub fn was_found(&self, origin: &v1::ModelOrigin, in_force: &str) -> bool {
+        self.name == in_force
+            && (self.unnamed_fingerprint)(&origin.salt).is_some_and(|unnamed| unnamed == origin.fingerprint)
+    }
+
+    /// Returns the variable of the key that is not set here, where the daemon has its server, perhaps with a key, from an
+    /// environment.
+    #[must_use]
+    pub fn unset_key_beside(&self, origin: &v1::ModelOrigin) -> Option<&'static str> {
+        self.unset_key.filter(|_| origin.source() == v1::ModelSource::Environment)
+    }
+
+    /// Returns the name of the model that this environment selects, with what differs where the daemon's has the same name.
+    #[must_use]
+    pub fn name_beside(&self, in_force: &str) -> String {
+        if self.name == in_force {
+            format!("{in_force} at another server, or with another key")
+        } else {
+            self.name.clone()
+        }
+    }
 }
 
 /// Returns whether this environment has variables that select a model, and the daemon's model comes from elsewhere.
@@ -101,6 +116,7 @@ mod tests {
         let own = |answer: Result<Vec<u8>, String>, variables: Vec<&'static str>| OwnModel {
             name: "openai/m".to_owned(),
             variables,
+            unset_key: Some("OPENAI_API_KEY"),
             fingerprint: Arc::new(move |_| answer.clone()),
             unnamed_fingerprint: Arc::new(|_| Some(b"server".to_vec())),
             keyless_fingerprint: Arc::new(|_| Some(b"keyless".to_vec())),
@@ -120,12 +136,13 @@ mod tests {
         // A daemon that was started without a name of the model found the same one at the same server.
         let named = own(Ok(b"two".to_vec()), vec!["OPENAI_BASE_URL", "PALYRA_MODEL"]);
         let detected = origin("environment", b"server");
-        assert!(found_named_model(&named, &detected, "openai/m"));
-        assert!(!found_named_model(&named, &detected, "openai/n"));
-        assert!(!found_named_model(&named, &environment, "openai/m"));
+        assert!(named.was_found(&detected, "openai/m") && !named.was_found(&detected, "openai/n"));
+        assert!(!named.was_found(&environment, "openai/m"));
         assert!(lacks_key(&named, &origin("environment", b"keyless")) && !lacks_key(&named, &environment));
-        assert_eq!(model_names("openai/m", "openai/n"), "openai/m");
-        assert!(model_names("openai/m", "openai/m").contains("another server"));
+        assert_eq!(named.unset_key_beside(&environment), Some("OPENAI_API_KEY"));
+        assert_eq!(named.unset_key_beside(&built_in), None);
+        assert_eq!(named.name_beside("openai/n"), "openai/m");
+        assert!(named.name_beside("openai/m").contains("another server"));
         let broken = own(Err("bad".to_owned()), vec!["OPENAI_BASE_URL"]);
         assert!(matches!(judge(&broken, &built_in), ModelVerdict::Unusable(_)));
         assert_eq!(judge(&own(Err("bad".to_owned()), Vec::new()), &built_in), ModelVerdict::Meant);

@@ -47,8 +47,12 @@ fn view(run: &v1::Run, files: &[v1::UndoneFile], token: Option<&str>, now: i64) 
             div.notice role="status" {
                 p {
                     "Undone " (time_tag(undone.ended.as_ref(), now)) ": "
-                    (count(undone.restored.into(), "file")) " as before the run, "
-                    (count(undone.skipped.into(), "file")) " left alone."
+                    @if (undone.restored, undone.skipped) == (0, 0) {
+                        "how many files were taken back is not known, since that was erased with the content."
+                    } @else {
+                        (count(undone.restored.into(), "file")) " as before the run, "
+                        (count(undone.skipped.into(), "file")) " left alone."
+                    }
                 }
             }
         }
@@ -115,6 +119,17 @@ fn fixture(text: &str) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_undo_whose_record_was_erased_has_no_counts() {
+        let shown = |restored| {
+            let undone = v1::RunUndo { restored, ..Default::default() };
+            let run = v1::Run { undone: Some(undone), ..Default::default() };
+            view(&run, &[], None, 0).into_string()
+        };
+        assert!(shown(1).contains("1 file as before the run"));
+        assert!(shown(0).contains("is not known") && !shown(0).contains("0 files"));
+    }
 
     #[test]
     fn only_what_would_change_something_has_a_button() {

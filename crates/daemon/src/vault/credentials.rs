@@ -15,6 +15,7 @@ use palyra_ports::{
     SecretReader, SecretStore, SecretStoreError, SentAs,
 };
 use palyra_types::event::JournalEvent;
+use palyra_types::spelling::is_alike;
 use palyra_types::vault::{SecretUsed, VaultEvent};
 use palyra_types::{Content, ErrorCode, PrincipalId};
 
@@ -184,7 +185,24 @@ fn open(
 ) -> Result<OpenedSecret, UnavailableCredential> {
     let not_found = || SecretStoreError::NotFound { name: name.chars().take(64).collect() };
     let name: SecretName = name.parse().map_err(|_| not_found())?;
-    Ok(secrets.open(&name, host, reader)?)
+    let refused = match secrets.open(&name, host, reader) {
+        Ok(opened) => return Ok(opened),
+        Err(error) => UnavailableCredential::from(error),
+    };
+    let is_unknown = refused.code == ErrorCode::SecretNotFound && reader == SecretReader::Owner;
+    match is_unknown.then(|| similar_name(secrets, &name)).flatten() {
+        Some(near) => {
+            let why = format!("{}, only one with a similar name, `{}`", refused.why, near.as_str());
+            Err(UnavailableCredential { why, ..refused })
+        }
+        None => Err(refused),
+    }
+}
+
+/// Returns the secret whose name differs from a mistyped one by a slip. For the owner, who may list them all.
+fn similar_name(secrets: &dyn SecretStore, typed: &SecretName) -> Option<SecretName> {
+    let mut names = secrets.list().ok()?.into_iter().map(|record| record.name);
+    names.find(|name| is_alike(typed.as_str(), name.as_str()))
 }
 
 fn header_of(OpenedSecret { value, sent_as }: OpenedSecret) -> CredentialHeader {

@@ -72,6 +72,10 @@ async fn a_secret_is_the_owners_until_it_is_bound_to_another_principal() {
     let missing = refused(bob, "gorge").await;
     assert_eq!(missing.0, ErrorCode::SecretNotFound);
     assert_eq!(refused(bob, "forge").await, missing);
+    let owner = PrincipalId::from_parts(1, 2);
+    let misspelt = refused(owner, "gorge").await;
+    assert!(misspelt.1.ends_with("no secret `NAME`, only one with a similar name, `forge`"), "{misspelt:?}");
+    assert!(refused(owner, "other").await.1.ends_with("no secret `NAME`"), "the control");
     assert!(credentials.is_missing("forge", wanted_by(bob, "forge").used_by));
     assert!(!credentials.is_missing("forge", wanted("forge", "a.example", 443).used_by), "the control");
     assert!(credentials.fill(BoundCredential { used_by: None, ..wanted_by(bob, "forge") }).await.is_err());

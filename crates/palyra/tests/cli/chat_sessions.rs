@@ -258,6 +258,17 @@ fn a_list_in_the_chat_says_what_is_erased() {
 }
 
 #[test]
+fn a_branch_whose_origin_was_erased_says_so_at_its_beginning() {
+    let scene = Scene::new();
+    scene.home.palyra(&["run", "--session", "trunk", "one"]).expect(0);
+    let branch = scene.home.palyra(&["sessions", "branch", "last@1"]).expect(0).out.trim().to_owned();
+    scene.home.palyra(&["journal", "erase", "last", "--yes"]).expect(0);
+    let mut pty = scene.chat_in(&["chat", "--session", &branch]);
+    assert!(pty.text().contains("was erased: the branch begins without"), "{}", pty.text());
+    assert_eq!(pty.ended_after("/quit\r"), 0, "{}", pty.text());
+}
+
+#[test]
 fn a_branch_greets_as_what_it_goes_on_from_and_branches_again() {
     let scene = Scene::new();
     scene.home.palyra(&["run", "--session", "trunk", "one"]).expect(0);

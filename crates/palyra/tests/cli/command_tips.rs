@@ -91,6 +91,38 @@ fn words_of_other_programs_lead_to_the_verb_that_does_it() {
 }
 
 #[test]
+fn an_answer_with_a_code_or_a_reason_leads_to_the_call_that_waits() {
+    for words in [&["approve", "yes", "0NRK9V", "RK9V"][..], &["approve", "yes", "0NRK9V", "--code", "RK9V"]]
+    {
+        let message = error(words);
+        let tip = "tip: `palyra approve yes 0NRK9V` lets that call run: where its risk is high, it asks for the code";
+        assert!(message.contains(tip) && !message.contains("each of the others"), "{words:?}: {message}");
+    }
+    let message = error(&["approve", "no", "because", "it", "is", "not", "wanted"]);
+    assert!(
+        message.contains("tip: `palyra approve no last --note 'because it is not wanted'` "),
+        "{message}"
+    );
+}
+
+#[test]
+fn help_behind_a_verb_and_a_question_of_one_word_lead_on() {
+    for (words, wanted) in [
+        (&["runs", "help"][..], "tip: `palyra help runs` explains that verb"),
+        (&["admin", "vault", "help"], "tip: `palyra help admin vault` explains that verb"),
+        (
+            &["hello"],
+            "tip: `palyra help` lists the verbs; a question of one or two words is typed behind `palyra run`",
+        ),
+    ] {
+        let message = error(words);
+        assert!(message.contains(wanted) && message.matches("tip:").count() == 1, "{words:?}: {message}");
+    }
+    // A slip of the pen in a verb is no question.
+    assert!(!error(&["statsu"]).contains("question"));
+}
+
+#[test]
 fn a_secret_that_was_typed_behind_its_name_goes_to_no_model() {
     for words in [
         &["admin", "vault", "put", "harbour", "sk-harbour-41"][..],
@@ -245,6 +277,11 @@ fn an_option_that_no_verb_has_is_never_offered_as_text_and_leads_to_what_was_mea
         ),
         (&["run", "-y", "create q.txt with q"], "`palyra approve yes last` lets that call run"),
         (&["run", "--dry-run", "create q.txt"], "tip: `palyra run --approve never 'create q.txt'` denies"),
+        (&["run", "--no-wait", "make"], "tip: `palyra run --approve later make` asks a model, and ends at"),
+        (
+            &["sessions", "branch", "last@5", "--name", "half"],
+            "tip: `palyra sessions branch last@5 --label half` branches",
+        ),
         (&["run", "--quiet", "hello"], "tip: `palyra run hello` prints the answer to standard output"),
         (&["-p", "hello there"], "tip: `palyra run 'hello there'` asks once"),
         (&["--print", "hello"], "tip: `palyra run hello` asks once"),

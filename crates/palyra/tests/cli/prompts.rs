@@ -420,10 +420,22 @@ fn an_edit_of_a_risky_call_is_shown_before_the_word_is_asked_for() {
     pty.expect("it runs with other arguments: ");
     pty.expect("echo walnut");
     pty.expect(" to run it");
-    // Another word decides nothing, and the way on is a line to type.
-    pty.expect_after("\r", "the call still waits: `palyra approve yes ");
+    // Another word decides nothing and is asked again, and the way on is a line to type.
+    pty.expect(PROMPT);
+    pty.type_in("y\r");
+    pty.expect("\"y\" does not run a critical risk call; type ");
+    pty.expect(PROMPT);
+    pty.type_in("l\r");
+    pty.expect("the call still waits: `palyra approve yes ");
     assert_eq!(pty.ended(), 3, "{}", pty.text());
     assert!(!scene.home.work().join(".envrc").exists());
+    let mut pty = Pty::spawn(&scene.home.command(&edit), 100);
+    pty.expect(PROMPT);
+    pty.type_in("n not here\r");
+    assert_eq!(pty.ended(), 0, "{}", pty.text());
+    let approvals = scene.home.palyra(&["approve", "list", "--all", "--json"]).expect(0).json();
+    let denied = (&approvals[0]["state"], &approvals[0]["note"]);
+    assert_eq!(denied, (&"APPROVAL_STATE_DENIED".into(), &"not here".into()));
 }
 
 #[test]

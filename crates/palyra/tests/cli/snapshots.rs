@@ -25,7 +25,7 @@ const BEFORE_IDS: [&str; 6] = [
     "`palyra approve revoke ",
     "`palyra approve yes ",
     "` or `no ",
-    "and `palyra runs undo ",
+    "Then `palyra runs undo ",
     "its id is ",
 ];
 

@@ -119,17 +119,18 @@ fn an_approval_is_counted_back_within_its_folder() {
         home.palyra(&["run", &format!("create {name}.txt with x")]).expect(3);
     }
     in_folder(&home, "elsewhere", &["run", "create far.txt with x"]).expect(3);
-    // Alone, `last` stays strict where several wait.
-    let told = home.palyra(&["approve", "show", "last"]).expect(2).err;
-    assert!(told.contains("two.txt") && !told.contains("far.txt"), "{told}");
-    for (name, file) in [("last~1", "two.txt"), ("last~2", "one.txt")] {
-        let shown = home.palyra(&["approve", "show", name]).expect(0).out;
-        assert!(shown.contains(&format!("creates `{file}`")), "{name}: {shown}");
+    // Where several wait they are listed: after an answer `last~1` would be another one.
+    for name in ["last", "last~0", "last~1", "last~3"] {
+        for verb in ["show", "yes", "no", "always"] {
+            let refused = home.palyra(&["approve", verb, name]).expect(2).err;
+            assert!(refused.contains(&format!("`{name}` is not clear")), "{verb}: {refused}");
+            assert!(refused.contains("two.txt") && !refused.contains("far.txt"), "{verb}: {refused}");
+        }
     }
-    let far = home.palyra(&["approve", "show", "last~3"]).expect(1).err;
+    assert!(["one.txt", "two.txt", "three.txt"].iter().all(|file| !home.work().join(file).exists()));
+    // The only one is the newest, and there is none before it.
+    let far = in_folder(&home, "elsewhere", &["approve", "show", "last~1"]).expect(1).err;
     assert!(far.contains("fewer approvals wait in this folder"), "{far}");
-    home.palyra(&["approve", "yes", "last~2", "--wait"]).expect(0);
-    assert!(home.work().join("one.txt").exists() && !home.work().join("two.txt").exists());
     in_folder(&home, "elsewhere", &["approve", "no", "last"]).expect(0);
     in_folder(&home, "elsewhere", &["approve", "show", "last~1"]).expect(1);
 }
@@ -161,6 +162,7 @@ fn schedules_and_agents_are_named_by_what_their_lists_show() {
     assert!(ids.iter().all(|id| several.contains(id)), "{several}");
     let unknown = home.palyra(&["admin", "schedules", "remove", "ZZZZ"]).expect(1).err;
     assert!(unknown.contains("PLY-1121") && unknown.contains("`palyra admin schedules list`"), "{unknown}");
+    assert!(unknown.contains("`palyra admin schedules add WHEN --prompt TEXT` makes one"), "{unknown}");
     home.palyra(&["admin", "schedules", "remove", short]).expect(0);
     let left = home.palyra(&["admin", "schedules", "list", "--json"]).expect(0).json();
     assert_eq!(left.len(), 1, "{left:#?}");

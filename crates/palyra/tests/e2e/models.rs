@@ -200,6 +200,26 @@ fn a_server_that_wants_a_key_where_none_is_configured_names_the_setting() {
 }
 
 #[test]
+fn a_chat_with_the_demo_model_alone_leads_to_the_command_that_adds_another() {
+    let home = Home::new();
+    for (line, said) in [
+        ("/model", "`palyra model add` in another terminal adds a server of models"),
+        ("/model harbour-large", "`palyra model add` in another terminal adds a server of models"),
+        (
+            "/model box/m",
+            "no provider `box` is configured; /model lists the models there are, `palyra model add` in another",
+        ),
+        (
+            "/model add http://127.0.0.1:1/v1",
+            "type `palyra model add http://127.0.0.1:1/v1` in another terminal",
+        ),
+    ] {
+        let talked = home.palyra_reading(&["chat"], &format!("{line}\n"));
+        assert!(talked.err.contains(said), "{line}: {talked:?}");
+    }
+}
+
+#[test]
 fn a_server_that_is_named_without_a_model_means_its_only_one() {
     let runtime = runtime();
     let here = || Behaviour::always(Reply::text("here"));
@@ -231,7 +251,10 @@ fn a_server_that_is_named_without_a_model_means_its_only_one() {
     {
         assert!(unlisted.err.contains(part), "{part}: {}", unlisted.err);
     }
-    home.palyra(&["model", "use", "one/small"]).expect(0);
+    assert!(unlisted.err.contains("`palyra model use two/small` goes back\n"), "{}", unlisted.err);
+    let left = home.palyra(&["model", "use", "one/small"]).expect(0);
+    let back = "`palyra model use two/medium` goes back, to a model that its server does not list";
+    assert!(left.err.contains(back), "{}", left.err);
     let unknown = home.palyra(&["model", "use", "three"]).expect(2);
     assert!(
         unknown.err.contains("has no server `three`") && !unknown.err.contains("toml:"),

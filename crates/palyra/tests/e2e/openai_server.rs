@@ -46,7 +46,8 @@ fn a_refused_key_fails_the_run_and_is_told_with_a_mend() {
     let server = serve(&runtime, Behaviour::always(Reply::text("hi")).with_key("another"));
     let ended = home_with(&server).palyra(&["run", "hello"]).expect(1);
     assert!(
-        ended.err.contains("error[PLY-3001]: ") && ended.err.contains("`palyra admin stop`"),
+        ended.err.contains("error[PLY-3001]: ")
+            && ended.err.contains("then the same command again: an idle daemon"),
         "{}",
         ended.err
     );

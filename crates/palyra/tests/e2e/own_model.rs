@@ -252,6 +252,23 @@ fn a_daemon_that_lacked_only_the_key_is_replaced_at_once() {
 }
 
 #[test]
+fn a_daemon_with_a_wrong_key_is_replaced_at_once_by_the_same_command_with_the_right_one() {
+    let runtime = runtime();
+    let server = serve(&runtime, Behaviour::always(Reply::text("keyed")).with_key("sesame"));
+    let home = Home::new();
+    let asked_with = |key: &str| {
+        let mut command = home.command(&["run", "hello"]);
+        ended(command.envs(selecting(&server)).env("OPENAI_API_KEY", key).spawn().unwrap())
+    };
+    home.palyra(&["run", "hello"]).expect(0);
+    let wrong = asked_with("poppy-seed").expect(1);
+    let mend = "`export OPENAI_API_KEY=…` with a key that the server takes in this shell, then the same command again";
+    assert!(wrong.err.contains("PLY-3001") && wrong.err.contains(mend), "{}", wrong.err);
+    assert_eq!(asked_with("sesame").expect(0).out, "keyed\n");
+    assert_eq!(replacements(&home), 2);
+}
+
+#[test]
 fn a_daemon_whose_model_never_answered_is_replaced_at_once_after_a_correction() {
     let runtime = runtime();
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
@@ -272,6 +289,7 @@ fn a_daemon_whose_model_never_answered_is_replaced_at_once_after_a_correction() 
     // The control: its model has answered, so it works for an environment.
     let refused = ask(&home, Some(&other), &["run", "hello"]).expect(2);
     assert!(refused.err.contains("less than a minute ago"), "{}", refused.err);
+    assert!(refused.err.contains("OPENAI_API_KEY is not set here"), "{}", refused.err);
 }
 
 #[test]
@@ -293,11 +311,49 @@ fn a_run_that_waits_is_to_be_answered_before_its_daemon_is_stopped() {
     // After a stop all the same, the variables and a new run are named, and no test of the model.
     let home = Home::new();
     ask(&home, Some(&mine), &["run", "look around"]).expect(3);
-    home.palyra(&["admin", "stop"]).expect(0);
+    let stopped = home.palyra(&["admin", "stop"]).expect(0);
+    assert!(
+        stopped.err.contains("! 1 run was open: unless it has ended, it goes on once a daemon starts"),
+        "{}",
+        stopped.err
+    );
     home.palyra(&["run", "hello"]).expect(0);
     let failed = home.palyra(&["approve", "yes", "last", "--wait"]).expect(1);
     assert!(failed.err.contains("PLY-3006") && failed.err.contains("OPENAI_BASE_URL"), "{}", failed.err);
     assert!(failed.err.contains("a new run") && !failed.err.contains("model test"), "{}", failed.err);
+}
+
+#[test]
+fn an_open_run_keeps_its_daemon_also_within_the_minute_after_a_replacement() {
+    let runtime = runtime();
+    let write = Reply::empty().call("write_file", r#"{"path":"q.txt","content":"x"}"#);
+    let mine = serve(&runtime, Behaviour::each(vec![write]));
+    let home = Home::new();
+    home.palyra(&["run", "hello"]).expect(0);
+    ask(&home, Some(&mine), &["run", "look around"]).expect(3);
+    assert_eq!(replacements(&home), 1);
+    let refused = home.palyra(&["run", "hello"]).expect(2);
+    assert!(refused.err.contains("PLY-1408") && refused.err.contains("it has 1 open run"), "{}", refused.err);
+    assert!(!refused.err.contains("minute ago") && !refused.err.contains("admin stop"), "{}", refused.err);
+}
+
+#[test]
+fn a_shell_without_the_key_is_said_to_lack_it_and_the_daemon_is_not_stopped() {
+    let runtime = runtime();
+    let server = serve(&runtime, Behaviour::always(Reply::text("keyed")).with_key("sesame"));
+    let home = Home::new();
+    let mut keyed = home.command(&["run", "hello"]);
+    keyed.envs(selecting(&server)).env("OPENAI_API_KEY", "sesame");
+    assert_eq!(ended(keyed.spawn().unwrap()).expect(0).out, "keyed\n");
+    let looked = ask(&home, Some(&server), &["doctor"]).expect(0);
+    let said = "this environment selects openai/test-model at another server, or with another key";
+    assert!(looked.out.contains(said), "{}", looked.out);
+    assert!(looked.out.contains("OPENAI_API_KEY is not set here"), "{}", looked.out);
+    // As it is written.
+    let mut keyed = home.command(&["doctor"]);
+    keyed.envs(selecting(&server)).env("OPENAI_API_KEY", "sesame");
+    let looked = ended(keyed.spawn().unwrap()).expect(0);
+    assert!(!looked.out.contains("this environment selects"), "{}", looked.out);
 }
 
 #[test]

@@ -361,7 +361,7 @@ fn faults_of_models_are_found_and_mended() {
     in_force("");
 
     let home = home.with("OPENAI_BASE_URL", "http://127.0.0.1:1/v1");
-    let mend = finds(&home, "model_selection", "the daemon uses another model", "palyra admin stop");
+    let mend = finds(&home, "model_selection", "the daemon uses demo/demo", "palyra admin stop");
     let command = mend.split('`').nth(1).unwrap();
     home.palyra(&command.split(' ').skip(1).collect::<Vec<_>>()).expect(0);
     clear(&home, "model_selection");

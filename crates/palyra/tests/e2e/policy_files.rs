@@ -89,11 +89,45 @@ fn a_daemon_that_starts_with_broken_rules_says_so_and_status_names_the_file() {
         "{status}"
     );
     assert!(status.contains("mine.cedar:2:24: ") && status.contains("`palyra policy check`"), "{status}");
+    // Without the file nothing is wrong in the folder, and still nothing is in force.
+    fs::remove_file(folder(&home).join("mine.cedar")).unwrap();
+    let check = || {
+        let checked = home.palyra(&["policy", "check"]).expect(0).err;
+        checked.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let nothing = "no mistakes; the running daemon has no rules in force and denies every call: `palyra config reload` applies \
+                   the files";
+    assert!(check().contains(nothing), "{}", check());
     // The control: rules that can be used are not named.
     write_rules(&home, "mine.cedar", NO_WRITES);
+    assert!(check().contains(nothing), "{}", check());
     home.palyra(&["config", "reload"]).expect(0);
+    assert!(check().contains("no mistakes; these rules are in force"), "{}", check());
     let status = home.palyra(&["status"]).expect(0).out;
     assert!(!status.contains("policy     "), "{status}");
+}
+
+#[test]
+fn an_explanation_says_that_the_file_of_its_rule_was_removed_or_edited_since() {
+    let home = Home::new();
+    write_rules(&home, "mine.cedar", NO_WRITES);
+    home.palyra(&["run", "create a.txt with x"]).expect(3);
+    let explained = || {
+        let explained = home.palyra(&["policy", "explain", "last"]).expect(0);
+        assert!(explained.out.contains("by no-writes (mine.cedar:1)"), "{}", explained.out);
+        explained.err.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let differ = "the files of policies differ from the rules in force: ";
+    assert!(!explained().contains(differ), "{}", explained());
+    fs::remove_file(folder(&home).join("mine.cedar")).unwrap();
+    let said = explained();
+    assert!(said.contains(differ) && said.contains("`palyra config reload`"), "{said}");
+    write_rules(&home, "mine.cedar", BROKEN);
+    let said = explained();
+    assert!(said.contains(differ) && said.contains("`palyra policy check`"), "{said}");
+    // The control: what is in force again.
+    write_rules(&home, "mine.cedar", NO_WRITES);
+    assert!(!explained().contains(differ), "{}", explained());
 }
 
 #[test]

@@ -16,6 +16,26 @@ fn shown(home: &Home, server: &ModelServer, words: &str) -> [String; 2] {
 }
 
 #[test]
+fn a_file_that_is_named_without_a_kind_has_a_note_with_the_form_of_the_place() {
+    let home = Home::new();
+    home.write("notes.txt", "The lamp is lit.\n");
+    home.write("logo.png", "no picture");
+    let words = "what is in @notes.txt and @logo.png?";
+    let asked = home.palyra(&["run", words]);
+    assert!(
+        asked.err.contains("! `@notes.txt` is sent as plain text: `@file:notes.txt` puts"),
+        "{}",
+        asked.err
+    );
+    assert!(asked.err.contains("sent along with `--attach logo.png`"), "{}", asked.err);
+    let talked = home.palyra_reading(&["chat"], &format!("{words}\n"));
+    assert!(talked.err.contains("`/attach logo.png` sends the picture"), "{}", talked.err);
+    // The control: a word that is no file.
+    let other = home.palyra(&["run", "who is @media"]);
+    assert!(!other.err.contains("plain text"), "{}", other.err);
+}
+
+#[test]
 fn a_file_is_previewed_and_then_shown_as_data_before_the_words() {
     let runtime = runtime();
     let server = serve(&runtime, Behaviour::always(Reply::text("Aye.")));

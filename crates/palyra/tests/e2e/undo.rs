@@ -38,7 +38,7 @@ fn a_changed_file_is_as_before() {
     assert_eq!(notes(&home), "one\nold\nthree\n");
     let shown = home.palyra(&["runs", "show", "last"]).expect(0);
     let row = shown.out.lines().find(|line| line.starts_with("undone ")).unwrap_or_default();
-    assert!(row.ends_with(", 1 file restored, 0 skipped"), "{}", shown.out);
+    assert!(row.ends_with(", 1 file taken back, 0 skipped"), "{}", shown.out);
     let again = home.palyra(&["runs", "undo", "last"]).expect(0);
     assert!(again.err.contains("has its content before the run already"), "{}", again.err);
     is_whole(&home);
@@ -119,11 +119,13 @@ fn a_run_of_a_command_says_that_its_changes_are_not_recorded_and_names_no_other_
 #[test]
 fn an_erased_run_is_not_taken_back_and_that_is_the_reason_given() {
     let home = changed();
-    for how in ["--dry-run", "--yes"] {
+    for (how, lost) in [
+        ("--dry-run", " cannot be taken back once its content is erased; until then `palyra runs undo "),
+        ("--yes", " cannot be taken back any more, since its content is erased\n"),
+    ] {
         let said = home.palyra(&["journal", "erase", "last", how]).expect(0).err;
-        let lost =
-            "(notes.txt) cannot be taken back once its content is erased; until then `palyra runs undo ";
-        assert!(said.contains(lost), "{how}: {said}");
+        assert!(said.contains(&format!("(notes.txt){lost}")), "{how}: {said}");
+        assert_eq!(said.contains("until then"), how == "--dry-run", "{how}: {said}");
     }
     let run = home.palyra(&["runs", "list", "--json"]).expect(0).json()[0]["run_id"].clone();
     let refused = home.palyra(&["runs", "undo", run.as_str().unwrap()]).expect(1);
@@ -177,6 +179,19 @@ fn a_file_that_somebody_changed_since_is_left_alone_and_told_with_a_difference()
     assert_eq!(notes(&home), "one\nnew\nmine\n");
     let json = &home.palyra(&["runs", "undo", "last", "--json"]).expect(5).json()[0];
     assert_eq!((&json["path"], &json["result"]), (&"notes.txt".into(), &"conflict".into()));
+    is_whole(&home);
+}
+
+#[test]
+fn a_file_that_a_later_run_changed_is_taken_back_run_by_run() {
+    let home = changed();
+    asked(&home, "change \"new\" to \"newest\" in notes.txt");
+    home.palyra(&["approve", "yes", "last", "--wait"]).expect(0);
+    let skipped = home.palyra(&["runs", "undo", "last~1"]).expect(5);
+    assert!(skipped.err.contains("take that run back first (`palyra runs list`)"), "{}", skipped.err);
+    home.palyra(&["runs", "undo", "last"]).expect(0);
+    home.palyra(&["runs", "undo", "last~1"]).expect(0);
+    assert_eq!(notes(&home), "one\nold\nthree\n");
     is_whole(&home);
 }
 

@@ -162,6 +162,40 @@ fn a_model_loses_its_key_with_the_binding_and_has_it_back_with_a_new_one() {
     assert_eq!(server.asked().len(), asked + 1);
 }
 
+/// The value of a key is replaced without a reload, and a look at the configuration names the key of the default model.
+#[test]
+fn a_key_that_was_rotated_is_used_at_once_and_one_that_was_removed_is_named() {
+    let runtime = runtime();
+    let server = serve(&runtime, Behaviour::always(Reply::text("Here I am.")).with_key(VALUE));
+    let home = Home::new();
+    let host = server.base_url().trim_start_matches("http://").split('/').next().unwrap().to_owned();
+    put(&home, &["put", "box-key", "--host", &host], VALUE).expect(0);
+    home.configure(&format!(
+        "[model]\ndefault = \"box/test-model\"\n[providers.box]\nbase_url = \"{}\"\nkey = \"vault:box-key\"\n",
+        server.base_url()
+    ));
+    home.palyra(&["config", "reload"]).expect(0);
+    for (value, code) in [("walnut-lantern-harbour-7140", 1), (VALUE, 0)] {
+        put(&home, &["rotate", "box-key"], value).expect(0);
+        home.palyra(&["run", "hello"]).expect(code);
+    }
+    let same = home.palyra(&["config", "reload"]).expect(0);
+    assert!(same.err.contains("no setting changed (secrets of the vault are used at once"), "{}", same.err);
+    let whole = home.palyra(&["config", "check"]).expect(0);
+    assert!(!whole.err.contains("no key"), "{}", whole.err);
+
+    let removed = vault(&home, &["remove", "box-key"]).expect(0);
+    assert!(removed.err.contains("the key of the server `box`"), "{}", removed.err);
+    let checked = home.palyra(&["config", "check"]).expect(0);
+    assert!(checked.err.contains("! the default model has no key in the running daemon"), "{}", checked.err);
+    let put_again = format!("`palyra admin vault put box-key --host {host}`");
+    assert!(checked.err.contains(&put_again), "{}", checked.err);
+    let refused = home.palyra(&["config", "reload"]).expect(2);
+    assert!(refused.out.contains(&put_again), "{}", refused.out);
+    put(&home, &["put", "box-key", "--host", &host], VALUE).expect(0);
+    assert_eq!(home.palyra(&["run", "hello"]).expect(0).out, "Here I am.\n");
+}
+
 #[test]
 fn a_passphrase_locks_the_vault_at_each_start() {
     let home = Home::new();

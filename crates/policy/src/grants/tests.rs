@@ -298,10 +298,14 @@ fn a_wish_is_refused_when_it_is_too_wide_or_misses_its_own_call() {
     let (medium, high) = (ApprovalRiskLevel::Medium, ApprovalRiskLevel::High);
     assert_eq!(check(medium, vec![any("path"), any("content")], None), Ok(()));
     assert_eq!(check(high, vec![rule("path", beneath("docs")), any("content")], None), Ok(()));
+    // The call leaves it out, and it changes nothing but the file.
+    let docs = || rule("path", beneath("docs"));
+    assert_eq!(check(medium, vec![docs(), any("content"), any("mode")], None), Ok(()));
     for (risk, matcher, uses, expect) in [
         (high, vec![any("path"), any("content")], None, "name at least one"),
         (high, vec![rule("path", beneath(".")), any("content")], None, "name at least one"),
         (medium, vec![any("path")], None, "`content` leaves"),
+        (medium, vec![docs(), any("content"), any("all")], None, "does not have it"),
         (medium, vec![rule("path", beneath("src")), any("content")], None, "`path` leaves"),
         (medium, vec![rule("path", beneath("../docs")), any("content")], None, "not an ordinary one"),
         (medium, vec![rule("path", beneath(".git")), any("content")], None, "not an ordinary one"),

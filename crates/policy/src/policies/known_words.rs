@@ -26,20 +26,34 @@ const SAME_WORDS: [(&str, &str); 1] = [("capabilities", "entity Capability")];
 /// What an example of a member with free words names.
 const EXAMPLE_WORDS: [(&str, &str); 5] = [
     ("paths", "src/app.py"),
-    ("folders", "docs"),
-    ("within", "docs"),
+    ("folders", "FOLDER"),
+    ("within", "FOLDER"),
     ("hosts", "api.example.com"),
     ("argv", "--force"),
 ];
 
-/// Returns an expression that looks for a word in a member of the context; `None` where that is not a set of texts.
-pub(crate) fn set_example(member: &str) -> Option<String> {
+/// Returns an expression that looks for a word in a member of the context; `None` where that is not a set of texts. The word
+/// is the one of the rule, where a request can have it in this member.
+pub(crate) fn set_example(member: &str, written: Option<&str>) -> Option<String> {
     let declared = format!("{member}: Set<String>,");
     SCHEMA_TEXT.lines().any(|line| line.trim() == declared).then(|| {
         let example = EXAMPLE_WORDS.iter().find(|(name, _)| *name == member).map(|(_, word)| *word);
-        let word = example.or_else(|| WORDS.get(member)?.first().map(String::as_str)).unwrap_or("TEXT");
-        format!("context.{member}.contains(\"{word}\")")
+        let example = example.or_else(|| WORDS.get(member)?.first().map(String::as_str)).unwrap_or("TEXT");
+        let word = written.and_then(|written| possible_word(member, written));
+        format!("context.{member}.contains(\"{}\")", word.as_deref().unwrap_or(example))
     })
+}
+
+/// Returns what a rule compares with as a word that a member can have: the same, or the likely one that its mend names.
+fn possible_word(member: &str, written: &str) -> Option<String> {
+    let mend = match member {
+        member if FOLDER_MEMBERS.contains(&member) => mend_of_folder(written),
+        "paths" => mend_of_path(written),
+        member => mend_of_word(member, written),
+    };
+    let Some(mend) = mend else { return Some(written.to_owned()) };
+    // The mend of a pattern of paths names a folder.
+    mend.split('"').nth(1).filter(|_| member != "paths").map(str::to_owned)
 }
 
 fn words_of(schema: &str) -> BTreeMap<String, Vec<String>> {

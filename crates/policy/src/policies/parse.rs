@@ -105,11 +105,25 @@ fn set_hint(complaint: &dyn Diagnostic, text: &str) -> Option<String> {
     };
     let end = member.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(member.len());
     let member = &member[..end];
-    let example = set_example(member)?;
+    let example = set_example(member, compared_with(text))?;
     Some(match member {
         "paths" => format!("`{example}`; {}", folder_example("src")),
         _ => format!("`{example}`"),
     })
+}
+
+/// What may be between a member of the context and the first text that it is compared with.
+const COMPARISONS: [&str; 6] =
+    [".contains(\"", ".containsAny([\"", ".containsAll([\"", " == \"", " != \"", " like \""];
+
+/// Returns the first text that a member of the context is compared with; `text` begins with the member.
+fn compared_with(text: &str) -> Option<&str> {
+    let member = text.strip_prefix("context.")?;
+    let behind = member.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
+    let compared = COMPARISONS.iter().find_map(|comparison| behind.strip_prefix(comparison))?;
+    let (word, _) = compared.split_once('"')?;
+    let is_plain = |c: char| !c.is_control() && !matches!(c, '\\' | '`');
+    Some(word).filter(|word| !word.is_empty() && word.chars().all(is_plain))
 }
 
 /// Returns how a rule names a tool or what tools do, where a complaint is about an action that does not exist.

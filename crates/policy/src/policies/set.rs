@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use cedar_policy::{Effect, PolicyId, Schema, SchemaFragment, Validator};
 use palyra_types::tool::ToolCatalog;
 
-use super::diagnostic::{PolicyMistake, PolicyMistakes, place_of};
+use super::diagnostic::{PolicyMistake, PolicyMistakes, leave_one_for_all_actions, place_of};
 use super::evaluate::{
     Answer, AssumedFacts, CedarNames, CedarQuery, ForbidIds, PolicyGroups, PreparedTool, RequestDetail, ask,
     forbids, in_cedar, seen_of,
@@ -82,6 +82,7 @@ impl PolicySet {
         mistakes.extend(errors);
         mistakes.sort();
         mistakes.dedup();
+        leave_one_for_all_actions(&mut mistakes);
         if !mistakes.is_empty() {
             return Err(PolicyMistakes(mistakes));
         }

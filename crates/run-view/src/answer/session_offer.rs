@@ -4,6 +4,7 @@
 //! the daemon decides whether it stores a grant. Invariant: a grant that covers more than the call at hand is offered up to
 //! medium risk, and for a folder that has one spelling.
 
+use palyra_types::approval_terms::optional_file_arguments;
 use palyra_wire::v1;
 use palyra_wire::v1::argument_rule::Shape;
 
@@ -92,8 +93,10 @@ impl SessionOffer {
             serde_json::from_str(&prompt.arguments).unwrap_or_default();
         let path = arguments.get(PATH).and_then(serde_json::Value::as_str);
         let Some(folder) = path.and_then(folder_of) else { return Self::Nothing };
-        let rules = arguments.keys().map(|name| v1::ArgumentRule {
-            argument: name.clone(),
+        let left_out = optional_file_arguments(&prompt.tool).iter().copied();
+        let left_out = left_out.filter(|name| !arguments.contains_key(*name));
+        let rules = arguments.keys().map(String::as_str).chain(left_out).map(|name| v1::ArgumentRule {
+            argument: name.to_owned(),
             shape: Some(if name == PATH { Shape::Beneath(folder.clone()) } else { Shape::Any(true) }),
         });
         let requested = v1::GrantWish {
@@ -159,7 +162,10 @@ mod tests {
             let expect = format!("[f]older: yes, and each further edit_file {elsewhere}, in this session");
             assert_eq!(offered.folder_line(&scope), Some(expect));
             let SessionOffer::BelowFolder { requested, .. } = offered else { panic!("{path}") };
-            assert_eq!((requested.scope(), requested.rules.len()), (v1::GrantScope::Session, 3));
+            assert_eq!((requested.scope(), requested.rules.len()), (v1::GrantScope::Session, 4));
+            // Each further call is one that names it, too.
+            let all = requested.rules.iter().find(|rule| rule.argument == "all").unwrap();
+            assert_eq!(all.shape, Some(Shape::Any(true)));
             let beneath = requested.rules.iter().find(|rule| rule.argument == "path").unwrap();
             assert_eq!(beneath.shape, Some(Shape::Beneath(folder.to_owned())));
         }

@@ -45,6 +45,15 @@ fn above_medium_risk_a_yes_repeats_the_word_of_its_prompt() {
 }
 
 #[test]
+fn a_command_that_approves_takes_each_key_but_those_of_the_session() {
+    let form = form("high").without_offer();
+    assert_eq!(form.prompt(), "? high risk: type 7Q2K to run it  [n]o, or \"n REASON\"  [m]ore  [l]ater");
+    assert!(is_yes(&form.read("7q2k")) && !form.help().contains("session"), "{}", form.help());
+    assert_eq!((form.read("y"), form.read("s 7Q2K")), (TypedAnswer::WordMissing, TypedAnswer::Unclear));
+    assert_eq!((form.read("l"), form.read("m")), (TypedAnswer::Skip, TypedAnswer::More));
+}
+
+#[test]
 fn a_session_grant_is_asked_for_and_a_plain_yes_is_none() {
     for (risk, yes, session) in [("low", "y", "s"), ("critical", "7Q2K", "s 7Q2K")] {
         let form = form(risk);

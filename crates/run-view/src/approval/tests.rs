@@ -335,7 +335,7 @@ fn a_grant_says_what_it_lets_run_and_how_it_ends() {
         ..Default::default()
     };
     let below = vec![rule("path", Shape::Beneath("src".to_owned())), rule("new", Shape::Any(true))];
-    let end = "(grant 3B7Q2K; `palyra approve revoke 3B7Q2K` ends it)";
+    let end = "(grant 3B7Q2K; `palyra approve revoke 3B7Q2K` revokes that grant)";
     for (grant, expect) in [
         (grant(below, "S"), "every edit_file below src/ runs without asking in this session"),
         (

@@ -136,6 +136,12 @@ impl RunView {
     ) {
         self.may_wait = true;
         self.close_line(shown);
+        if self.echo == EchoMode::Tape {
+            // A question has no place for the number of its entry.
+            let approval = self.shown_id(&requested.approval_id);
+            let place = format!("the question about call {}, approval {approval}", requested.effect_id);
+            shown.push(note(NoteKind::Info, place));
+        }
         shown.push(ShownLine::Question {
             approval_id: requested.approval_id.clone(),
             prompt: Box::new(requested.prompt.clone().unwrap_or_default()),

@@ -30,6 +30,12 @@ pub(super) fn next_step(code: &str, output: &str) -> Option<String> {
                 .to_owned(),
         );
     }
+    if is(ErrorCode::SecretNotFound) {
+        return Some(
+            "`palyra admin vault list` lists your secrets, `palyra admin vault put NAME` saves one; then ask again with its name"
+                .to_owned(),
+        );
+    }
     if is(ErrorCode::FetchStatus) { after_status(output) } else { None }
 }
 
@@ -82,6 +88,16 @@ mod tests {
         assert!(script.contains("`chmod +x FILE`") && !script.contains("--workspace"), "{script}");
         let key = "exit code 255\n\ngit@forge: Permission denied (publickey).";
         assert_eq!(next_step("PLY-4501", key), None);
+    }
+
+    #[test]
+    fn a_secret_that_is_not_there_leads_to_the_list_of_secrets() {
+        let output = "the credential `tied` is not available: there is no secret `tied`; nothing was sent";
+        let step = next_step("PLY-4601", output).unwrap();
+        for command in ["`palyra admin vault list`", "`palyra admin vault put NAME`"] {
+            assert!(step.contains(command), "{step}");
+        }
+        assert_eq!(next_step("PLY-4602", output), None);
     }
 
     #[test]

@@ -650,6 +650,7 @@ fn a_call_that_is_asked_about_is_shown_by_its_question_alone() {
     check(vec![proposed(), decided(1, ToolVerdict::Allow)], "[· write_file {\"path\":\"a\"}]\n");
     let (tape, _) = told(EchoMode::Tape, vec![proposed(), decided(1, ToolVerdict::Ask), asked()]);
     assert!(tape.contains("write_file {\"path\":\"a\"}") && tape.contains("[? write_file creates"), "{tape}");
+    assert!(tape.contains("the question about call 1, approval "), "its entry has a number: {tape}");
 }
 
 #[test]

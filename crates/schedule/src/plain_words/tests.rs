@@ -132,6 +132,39 @@ fn a_text_that_is_not_understood_whole_is_refused_with_examples() {
 }
 
 #[test]
+fn words_behind_a_time_are_named_and_a_task_leads_to_the_whole_command() {
+    for (text, when, task) in [
+        ("every day at 9 run the tests", "every day at 9", "run the tests"),
+        ("every day at 9, please Run the tests", "every day at 9", "Run the tests"),
+        ("every day at 9: to run the tests", "every day at 9", "run the tests"),
+        ("every 15 minutes look at the build", "every 15 minutes", "look at the build"),
+        ("tomorrow at 9 call the bank", "tomorrow at 9", "call the bank"),
+        ("0 8 * * MON-FRI sum up my mail", "0 8 * * MON-FRI", "sum up my mail"),
+    ] {
+        let message = shown(text);
+        let command = format!("`palyra admin schedules add \"{when}\" --prompt \"{task}\"`");
+        assert!(message.starts_with(&format!("refused: `{task}` is not a part of a time: ")), "{message}");
+        assert!(message.contains(&command), "{message}");
+    }
+    // A shell would read these signs.
+    let message = shown("every day at 9 say \"$HOME\"");
+    assert!(message.contains("`palyra admin schedules add \"every day at 9\" --prompt TEXT`"), "{message}");
+    for (text, rest) in [
+        ("every weekday at 8 except holidays", "`except holidays` behind `every weekday at 8` is not"),
+        ("every weekday at 8 please", "`please` behind `every weekday at 8` is not"),
+        ("every day at 8 and", "`and` behind `every day at 8` is not"),
+        (
+            "every 20 minutes between 9:30 and 17:00",
+            "`between 9:30 and 17:00` behind `every 20 minutes` is not",
+        ),
+    ] {
+        let message = shown(text);
+        assert!(message.contains(rest) && !message.contains("--prompt"), "{message}");
+    }
+    assert!(!shown("when it rains").contains("behind"), "{}", shown("when it rains"));
+}
+
+#[test]
 fn a_missing_time_and_impossible_times_say_so() {
     assert_eq!(
         shown("every monday"),

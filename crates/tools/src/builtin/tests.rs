@@ -21,6 +21,19 @@ fn every_argument_declares_what_it_names() {
 }
 
 #[test]
+fn a_grant_for_a_folder_knows_each_argument_that_a_tool_of_one_file_can_leave_out() {
+    let catalog = BuiltinTools::new().catalog();
+    for tool in ["edit_file", "write_file"].map(|name| catalog.get(&ToolName::new(name)).unwrap()) {
+        let required = tool.schema["required"].as_array().unwrap();
+        let properties = tool.schema["properties"].as_object().unwrap();
+        let optional: Vec<&str> =
+            properties.keys().map(String::as_str).filter(|name| !required.contains(&json!(name))).collect();
+        let known = palyra_types::approval_terms::optional_file_arguments(tool.name.as_str());
+        assert_eq!(optional, known, "{}", tool.name);
+    }
+}
+
+#[test]
 fn the_catalogue_holds_readers_writers_and_a_question_with_closed_schemas() {
     let catalog = BuiltinTools::new().catalog();
     let shown: Vec<String> = catalog

@@ -108,7 +108,8 @@ fn a_picture_is_refused_with_the_option_that_shows_it_to_a_model() {
     let read = |path: &str| fixture.call("read_file", &json!({"path": path}));
     let picture = read("tiny.PNG");
     assert!(
-        picture.contains("bytes, not text; a picture is sent along") && picture.contains("--attach FILE"),
+        picture.contains("bytes, not text; a picture is sent along")
+            && picture.contains("/attach FILE in a chat, "),
         "{picture}"
     );
     assert!(read("tiny.bin").ends_with(" is a binary file of 4 bytes, not text"));

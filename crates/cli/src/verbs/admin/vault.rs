@@ -12,7 +12,7 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use palyra_explain::{PlainHostNote, is_same_host};
-use palyra_run_view::{saved_secret_note, secret_row, vault_line};
+use palyra_run_view::{saved_secret_note, secret_row, still_named_secret, vault_line};
 use palyra_screen_text::shell_word;
 use palyra_terminal::{AskCount, HiddenAnswer, NoteKind, Output, ask_unseen};
 
@@ -195,6 +195,9 @@ async fn at_once(context: &Context, client: &Client, verb: VaultVerb) -> Result<
                 context
                     .output
                     .note(NoteKind::Good, "deleted from the vault; revoke it at the server as well");
+                let settings = client.config().await.map(|config| config.values).unwrap_or_default();
+                let named = still_named_secret(&name, &settings);
+                named.iter().for_each(|note| context.output.note(NoteKind::Doubt, note));
             }
         }
         VaultVerb::Status { json } => tell_vault(context, &client.get_vault().await?, json)?,

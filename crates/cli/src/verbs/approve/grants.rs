@@ -9,7 +9,7 @@ use crate::context::Context;
 use crate::drive::OutputFormat;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use palyra_run_view::grant_lines;
+use palyra_run_view::{grant_lines, revoked_line};
 use palyra_terminal::{NoteKind, Output};
 
 /// List the grants that let calls run silently
@@ -54,7 +54,8 @@ pub(super) async fn revoke(
     if format == OutputFormat::Json {
         output.json(&to_json_with_defaults(&revoked))?;
     } else {
-        output.note(NoteKind::Good, &format!("revoked; {} asks again", revoked.tool));
+        let left = client.list_grants(v1::ListGrantsRequest { all: false }).await?;
+        output.note(NoteKind::Good, &revoked_line(&revoked, &left));
     }
     Ok(Exit::Done)
 }

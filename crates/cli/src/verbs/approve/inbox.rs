@@ -3,8 +3,10 @@
 use palyra_client::Client;
 use palyra_wire::v1;
 
-use super::answer::{folder, scope_of};
+use super::answer::{folder, scope_of, send};
+use super::no;
 use crate::context::Context;
+use crate::drive::OutputFormat;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::verbs::open_questions::nothing_to_approve;
@@ -54,20 +56,22 @@ pub(super) async fn answer_all(context: &Context, client: &Client) -> Result<Exi
 }
 
 /// Shows a call of high risk at a terminal and asks for the word of its prompt; where no person is asked, or the risk is
-/// not high, the command itself is the yes. The arguments are those of an edit, empty without one.
-pub(super) async fn confirms_risky(
+/// not high, the command itself is the yes. The arguments are those of an edit, empty without one. Returns how the command
+/// ends where the answer is no yes.
+pub(super) async fn end_of_risky(
     context: &Context,
     client: &Client,
     approval: &v1::Approval,
     edited_arguments: &str,
-) -> Result<bool, Failure> {
+    format: OutputFormat,
+) -> Result<Option<Exit>, Failure> {
     let prompt = approval.prompt.clone().unwrap_or_default();
     let form = AnswerForm::of(&approval.approval_id, &approval.risk_name(), &prompt, &OfferScope::default());
-    let Some(word) = form.word().filter(|_| approval.state() == v1::ApprovalState::Pending) else {
-        return Ok(true);
-    };
+    let mut form = form.without_offer();
+    let is_open = approval.state() == v1::ApprovalState::Pending;
+    let Some(word) = form.word().filter(|_| is_open).map(str::to_owned) else { return Ok(None) };
     let Some(mut reader) = PromptReader::of_process(&context.output, &context.interrupts) else {
-        return Ok(true);
+        return Ok(None);
     };
     context.interrupts.begin("");
     let scope = scope_of(client, &approval.run_id).await;
@@ -76,21 +80,48 @@ pub(super) async fn confirms_risky(
         let edited = clean_line(edited_arguments, EDITED_CHARS_MAX);
         context.output.note(NoteKind::Doubt, &format!("it runs with other arguments: {edited}"));
     }
-    let asked = format!("? {} risk: type {word} to run it", approval.risk_name());
-    let typed = reader.ask(&asked, ReadingMode::Shown).await.map_err(OutputError::Failed)?;
-    let is_confirmed = typed.is_some_and(|typed| typed.trim().eq_ignore_ascii_case(word));
-    if !is_confirmed {
-        let id = context.output.id(&approval.approval_id);
-        let notice = format!(
-            "not approved; the call still waits: `palyra approve yes {id}` asks for {word} again, `palyra approve no {id}` \
-             denies it"
-        );
-        context.output.note(NoteKind::Info, &notice);
+    let typed = asked(context, &mut reader, &mut form, approval, &scope).await?;
+    if let Some(TypedAnswer::Decide { decision, note, .. }) = typed {
+        return match decision {
+            v1::ApprovalDecision::Approve => Ok(None),
+            v1::ApprovalDecision::Deny | v1::ApprovalDecision::Unspecified => {
+                send(context, client, no(approval.approval_id.clone(), note), format).await.map(Some)
+            }
+        };
     }
-    Ok(is_confirmed)
+    let id = context.output.id(&approval.approval_id);
+    let notice = format!(
+        "not approved; the call still waits: `palyra approve yes {id}` asks for {word} again, `palyra approve no {id}` denies it"
+    );
+    context.output.note(NoteKind::Info, &notice);
+    Ok(Some(Exit::Withheld))
 }
 
-/// What became of one.
+/// Asks until a line decides or leaves the question for later; returns nothing where the input ends.
+async fn asked(
+    context: &Context,
+    reader: &mut PromptReader,
+    form: &mut AnswerForm,
+    approval: &v1::Approval,
+    scope: &OfferScope,
+) -> Result<Option<TypedAnswer>, Failure> {
+    loop {
+        let typed = reader.ask(&form.prompt(), ReadingMode::Shown).await.map_err(OutputError::Failed)?;
+        let Some(typed) = typed else { return Ok(None) };
+        match form.read(&typed) {
+            TypedAnswer::More => show(context, approval, PreviewDetail::More, scope),
+            TypedAnswer::WordMissing => {
+                form.word_missing(&typed).iter().for_each(|line| context.output.note(NoteKind::Doubt, line));
+            }
+            TypedAnswer::Unclear => {
+                form.unclear(&typed).iter().for_each(|line| context.output.note(NoteKind::Info, line));
+            }
+            answer @ (TypedAnswer::Skip | TypedAnswer::Decide { .. }) => return Ok(Some(answer)),
+        }
+    }
+}
+
+/// How one ended.
 enum InboxAnswer {
     Yes,
     Skipped,
@@ -106,44 +137,29 @@ async fn answer_one(
 ) -> Result<InboxAnswer, Failure> {
     let prompt = approval.prompt.clone().unwrap_or_default();
     let mut form = AnswerForm::of(&approval.approval_id, &approval.risk_name(), &prompt, scope);
-    loop {
-        let typed = reader.ask(&form.prompt(), ReadingMode::Shown).await.map_err(OutputError::Failed)?;
-        let Some(typed) = typed else { return Ok(InboxAnswer::Quit) };
-        match form.read(&typed) {
-            TypedAnswer::More => show(context, approval, PreviewDetail::More, scope),
-            TypedAnswer::Skip => return Ok(InboxAnswer::Skipped),
-            TypedAnswer::WordMissing => {
-                form.word_missing(&typed).iter().for_each(|line| context.output.note(NoteKind::Doubt, line));
-            }
-            TypedAnswer::Unclear => {
-                form.unclear(&typed).iter().for_each(|line| context.output.note(NoteKind::Info, line));
-            }
-            TypedAnswer::Decide { decision, note, remember } => {
-                let request = v1::ResolveApprovalRequest {
-                    approval_id: approval.approval_id.clone(),
-                    decision: decision.into(),
-                    note,
-                    remember,
-                    run_id: approval.run_id.clone(),
-                    ..Default::default()
-                };
-                // It may have been answered elsewhere while this question was open.
-                let before = match approval.approval_id.parse() {
-                    Ok(id) => client.get_approval(id).await?,
-                    Err(_) => approval.clone(),
-                };
-                let answer = client.call(request).await?;
-                let (mark, message) = match repeated(&before, &answer) {
-                    Some(message) => (NoteKind::Info, message),
-                    None => {
-                        outcome(&answer, &folder(client, &approval.run_id).await, |id| context.output.id(id))
-                    }
-                };
-                context.output.note(mark, &message);
-                return Ok(InboxAnswer::Yes);
-            }
-        }
-    }
+    let typed = asked(context, reader, &mut form, approval, scope).await?;
+    let Some(typed) = typed else { return Ok(InboxAnswer::Quit) };
+    let TypedAnswer::Decide { decision, note, remember } = typed else { return Ok(InboxAnswer::Skipped) };
+    let request = v1::ResolveApprovalRequest {
+        approval_id: approval.approval_id.clone(),
+        decision: decision.into(),
+        note,
+        remember,
+        run_id: approval.run_id.clone(),
+        ..Default::default()
+    };
+    // It may have been answered elsewhere while this question was open.
+    let before = match approval.approval_id.parse() {
+        Ok(id) => client.get_approval(id).await?,
+        Err(_) => approval.clone(),
+    };
+    let answer = client.call(request).await?;
+    let (mark, message) = match repeated(&before, &answer) {
+        Some(message) => (NoteKind::Info, message),
+        None => outcome(&answer, &folder(client, &approval.run_id).await, |id| context.output.id(id)),
+    };
+    context.output.note(mark, &message);
+    Ok(InboxAnswer::Yes)
 }
 
 fn show(context: &Context, approval: &v1::Approval, detail: PreviewDetail, scope: &OfferScope) {

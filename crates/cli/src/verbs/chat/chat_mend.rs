@@ -3,23 +3,22 @@
 use palyra_client::ClientError;
 use palyra_types::ErrorCode;
 
-use crate::failure::Failure;
-use palyra_explain::KeptModel;
+use crate::failure::{Failure, kept_model};
+use palyra_explain::MODEL_ADDED_ELSEWHERE;
 use palyra_screen_text::shell_word;
 
 /// Returns a failure with the mend that can be typed in a chat, where that differs from a shell's.
 pub(super) fn in_chat(failure: Failure) -> Failure {
-    if let Failure::Client(
-        error @ ClientError::OtherModel { in_force, own, kept_because: why, wait_seconds },
-    ) = &failure
-    {
-        let mend = KeptModel { in_force, own, why, wait_seconds: *wait_seconds }.mend_in_chat();
+    if let Failure::Client(error @ ClientError::OtherModel { in_force, own, terms, .. }) = &failure {
+        let mend = kept_model(in_force, own, *terms).mend_in_chat();
         return Failure::WithMend { code: error.code(), message: error.to_string(), mend };
     }
     if let Failure::Client(error) = &failure
         && error.code() == ErrorCode::ModelNotConfigured
     {
-        let mend = "/model lists the models there are, and `/model NAME` has another one answer".to_owned();
+        let mend = format!(
+            "/model lists the models there are, and `/model NAME` has another one answer; {MODEL_ADDED_ELSEWHERE}"
+        );
         return Failure::WithMend { code: error.code(), message: error.to_string(), mend };
     }
     failure.in_chat()
@@ -79,6 +78,10 @@ mod tests {
     fn a_model_that_is_not_configured_is_mended_in_the_chat() {
         let message = "no provider `nope` is configured".to_owned();
         let refused = ClientError::Refused { code: ErrorCode::ModelNotConfigured, message };
-        assert!(in_chat(refused.into()).lines()[1].contains("`/model NAME`"));
+        let mend = in_chat(refused.into()).lines()[1].clone();
+        assert!(
+            mend.contains("`/model NAME`") && mend.contains("`palyra model add` in another terminal"),
+            "{mend}"
+        );
     }
 }

@@ -74,6 +74,8 @@ impl ChatSession {
     pub(super) async fn branch(&mut self, place: &str) -> Result<v1::Session, Failure> {
         let last = LastPlace::of(&self.session().await?);
         let last = || last.as_ref().ok_or_else(|| Failure::Usage(NOTHING_SAID.to_owned()));
+        // As in RUN@NUMBER, with the run left out.
+        let place = place.strip_prefix('@').unwrap_or(place);
         let place = match (place, place.parse()) {
             (HERE, _) => last()?.after(None)?,
             (_, Ok(number)) => last()?.after(Some(number))?,

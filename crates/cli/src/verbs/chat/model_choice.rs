@@ -3,7 +3,9 @@
 use palyra_client::AskProviders;
 
 use super::{Chat, NAME_CHARS_MAX};
+use crate::context::DEMO_MODEL;
 use crate::failure::Failure;
+use palyra_explain::{MODEL_ADDED_ELSEWHERE, model_to_add};
 use palyra_run_view::{ModelStanding, chosen_model, model_standing};
 use palyra_screen_text::clean_line;
 use palyra_terminal::NoteKind;
@@ -11,6 +13,9 @@ use palyra_terminal::NoteKind;
 impl Chat<'_> {
     /// Lists the models, or has another one answer from now on, if there is such a model.
     pub(super) async fn model(&mut self, name: &str) -> Result<(), Failure> {
+        if let Some(elsewhere) = model_to_add(name) {
+            return Err(Failure::Usage(elsewhere));
+        }
         let mut models = self.chat_session.models(AskProviders::No).await?;
         if !models.iter().any(|model| model == name) {
             let asked = self.chat_session.models(AskProviders::Yes);
@@ -22,9 +27,11 @@ impl Chat<'_> {
                 let mark = if Some(model) == chosen.as_ref() { "* " } else { "  " };
                 self.context.output.row(&format!("{mark}{}", clean_line(model, NAME_CHARS_MAX)));
             }
+            if models.iter().all(|model| model == DEMO_MODEL) {
+                self.note(NoteKind::Info, MODEL_ADDED_ELSEWHERE);
+            }
             return Ok(());
         }
-        let refused = |why: String| Failure::Usage(format!("{why}; /model lists the models there are"));
         let name = chosen_model(name, &models).map_err(refused)?;
         let standing = model_standing(&name, &models).map_err(refused)?;
         // From now on the daemon is used that has this model, also where this environment selects another.
@@ -41,4 +48,8 @@ impl Chat<'_> {
         self.choice.model = Some(name);
         Ok(())
     }
+}
+
+fn refused(why: String) -> Failure {
+    Failure::Usage(format!("{why}; /model lists the models there are, {MODEL_ADDED_ELSEWHERE}"))
 }

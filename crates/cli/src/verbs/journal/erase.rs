@@ -2,7 +2,7 @@
 
 use clap::Args;
 use palyra_client::{Client, JournalStep};
-use palyra_types::PrincipalId;
+use palyra_types::{ErrorCode, PrincipalId};
 use palyra_wire::json::to_json_with_defaults;
 use palyra_wire::v1;
 use palyra_wire::v1::erase_content_request::Subject;
@@ -15,14 +15,15 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::verbs::ids::{RunName, session_id};
 use crate::verbs::runs::erased::is_erased;
-use palyra_run_view::{PlanRanges, age, erasure_plan_lines, lost_undo, number_of_entries};
+use palyra_run_view::{
+    ErasureTime, PlanRanges, age, copies_left, emptied_grants, erased_lines, erasure_plan_lines,
+    listed_plan_lines, lost_undo, mend_of_erased_session,
+};
 use palyra_screen_text::clean_line;
-use palyra_screen_text::{bytes, count, short_id};
-use palyra_terminal::{HISTORY_FILE_NAME, NoteKind, OutputError, PromptReader, ReadingMode};
+use palyra_screen_text::{count, short_id};
+use palyra_terminal::{HISTORY_FILE_NAME, NoteKind, Output, OutputError, PromptReader, ReadingMode};
 
 const INPUT_CHARS_MAX: usize = 80;
-/// The copies that an erasure cannot reach.
-const EXPORTED_STAYS: &str = "what was exported before (`palyra journal export`) and backups still hold it";
 /// The newest runs, among which one that `last` passed over is looked for.
 const RUNS_COMPARED_MAX: u32 = 100;
 
@@ -124,13 +125,25 @@ impl SubjectArgs {
 
     async fn resolve(&self, client: &Client) -> Result<Option<Subject>, Failure> {
         if let Some(run) = self.named.as_ref().or(self.run.as_ref()) {
-            return Ok(Some(Subject::RunId(run.resolve(client).await?.to_string())));
+            let found = run.resolve(client).await.map_err(|failure| of_session(run, failure))?;
+            return Ok(Some(Subject::RunId(found.to_string())));
         }
         if let Some(session) = &self.session {
             return Ok(Some(Subject::SessionId(session_id(client, session).await?)));
         }
         let principal = self.principal.clone().map(Subject::PrincipalId);
         Ok(principal.or_else(|| self.range.map(Subject::Range)))
+    }
+}
+
+/// Says how a session is erased, where its name was typed in the place of a run.
+fn of_session(run: &RunName, failure: Failure) -> Failure {
+    match (run, failure) {
+        // With a mend of its own, the name fits a session.
+        (RunName::Part(name), Failure::WithMend { code: code @ ErrorCode::RunNotFound, message, .. }) => {
+            Failure::WithMend { code, message, mend: mend_of_erased_session(name) }
+        }
+        (_, failure) => failure,
     }
 }
 
@@ -143,10 +156,13 @@ pub(super) async fn erase(context: &Context, client: &Client, args: EraseArgs) -
     {
         refuse_passed_over(client, run).await?;
     }
-    if let Some(Subject::RunId(run)) = &subject
-        && let Some(lost) = undo_until_then(client, run).await
-    {
-        context.output.note(NoteKind::Doubt, &lost);
+    let time = if args.how.yes && !args.how.dry_run { ErasureTime::Now } else { ErasureTime::Later };
+    let lost = match &subject {
+        Some(Subject::RunId(run)) => lost_with(client, run, time).await,
+        _ => None,
+    };
+    if let Some(lost) = lost.as_ref().filter(|_| time == ErasureTime::Later) {
+        context.output.note(NoteKind::Doubt, lost);
     }
     let reason = v1::ErasureReason::from_short_name(&args.reason).unwrap_or_default().into();
     let request = v1::EraseContentRequest { subject, dry_run: true, reason };
@@ -160,7 +176,7 @@ pub(super) async fn erase(context: &Context, client: &Client, args: EraseArgs) -
     if args.how.dry_run || !args.how.yes {
         let plan = run(true).await?;
         if args.how.dry_run {
-            return tell_plan(context, &about, &plan, args.how.json.into());
+            return tell_plan(&context.output, &about, &plan, args.how.json.into());
         }
         let ranges = if matches!(request.subject, Some(Subject::Range(_))) {
             PlanRanges::Named
@@ -176,7 +192,14 @@ pub(super) async fn erase(context: &Context, client: &Client, args: EraseArgs) -
         Some(Subject::RunId(run)) => Some(TypedInputs::of_run(client, run).await?),
         _ => None,
     };
+    let grants = stored_grants(client).await;
     let exit = tell(context, &run(false).await?, args.how.json.into())?;
+    if let Some(emptied) = emptied_grants(&grants, &stored_grants(client).await) {
+        context.output.note(NoteKind::Info, &emptied);
+    }
+    if let Some(lost) = lost.filter(|_| time == ErasureTime::Now) {
+        context.output.note(NoteKind::Doubt, &lost);
+    }
     typed_lines::forget(context, typed)?;
     if let Some(Subject::RunId(run)) = &request.subject {
         let run = short_id(run);
@@ -189,9 +212,14 @@ pub(super) async fn erase(context: &Context, client: &Client, args: EraseArgs) -
 
 /// Says which changes of a run can be taken back as long as its content is there. A run that is open, or whose files cannot be
 /// compared, is erased without these words.
-async fn undo_until_then(client: &Client, run: &str) -> Option<String> {
+async fn lost_with(client: &Client, run: &str, time: ErasureTime) -> Option<String> {
     let files = client.preview_undo(run.parse().ok()?).await.ok()?;
-    lost_undo(run, &files)
+    lost_undo(run, &files, time)
+}
+
+/// Returns the grants that can let calls run. An erasure does not depend on them: where they cannot be read, nothing is said.
+async fn stored_grants(client: &Client) -> Vec<v1::StoredGrant> {
+    client.list_grants(v1::ListGrantsRequest { all: false }).await.unwrap_or_default()
 }
 
 /// Returns the line that names the run or session of an erasure; empty for other subjects.
@@ -214,7 +242,7 @@ pub(super) async fn scrub(context: &Context, client: &Client, args: ScrubArgs) -
     if args.how.dry_run || !args.how.yes {
         let plan = scrubbed(context, client, true).await?;
         if args.how.dry_run {
-            return tell_plan(context, "", &plan, args.how.json.into());
+            return tell_plan(&context.output, "", &plan, args.how.json.into());
         }
         if plan.entries == 0 {
             context.output.note(NoteKind::Good, "no entry holds a secret that is recognised");
@@ -283,31 +311,19 @@ async fn agreed(
 }
 
 fn tell_plan(
-    context: &Context,
+    output: &Output,
     about: &str,
     plan: &v1::Erasure,
     format: OutputFormat,
 ) -> Result<Exit, Failure> {
     match format {
-        OutputFormat::Json => context.output.json(&to_json_with_defaults(plan))?,
+        OutputFormat::Json => output.json(&to_json_with_defaults(plan))?,
         OutputFormat::Text => {
-            erasure_plan_lines(about, plan, PlanRanges::Listed)
-                .iter()
-                .try_for_each(|line| context.output.line(line))?;
-            for range in plan.ranges.iter().take(RANGES_SHOWN_MAX) {
-                context.output.line(&format!("  {}..{}", range.first, range.last))?;
-            }
-            let more = plan.ranges.len().saturating_sub(RANGES_SHOWN_MAX);
-            if more > 0 {
-                context.output.line(&format!("  and {more} more places; --json tells all"))?;
-            }
+            listed_plan_lines(about, plan).iter().try_for_each(|line| output.line(line))?;
         }
     }
     Ok(Exit::Done)
 }
-
-/// Places that a plan shows.
-const RANGES_SHOWN_MAX: usize = 20;
 
 fn tell(context: &Context, erasure: &v1::Erasure, format: OutputFormat) -> Result<Exit, Failure> {
     match format {
@@ -317,25 +333,11 @@ fn tell(context: &Context, erasure: &v1::Erasure, format: OutputFormat) -> Resul
                 let runs = count(erasure.cancelled_runs.len() as u64, "run");
                 context.output.note(NoteKind::Info, &format!("{runs} cancelled first"));
             }
-            let recorded: Vec<String> = erasure.recorded_by.iter().map(u64::to_string).collect();
-            let message = match recorded.as_slice() {
-                [] => "old bytes of an earlier erasure are overwritten".to_owned(),
-                recorded => format!(
-                    "erased the content of {}, {}; recorded as entry {}",
-                    number_of_entries(erasure.entries),
-                    bytes(erasure.bytes),
-                    recorded.join(", ")
-                ),
-            };
-            context.output.line(&message)?;
-            if erasure.kept_files > 0 {
-                let files = count(erasure.kept_files, "kept file");
-                context.output.line(&format!("deleted {files} of commands"))?;
-            }
+            erased_lines(erasure).iter().try_for_each(|line| context.output.line(line))?;
         }
     }
-    if erasure.entries > 0 {
-        context.output.note(NoteKind::Info, EXPORTED_STAYS);
+    if let Some(copies) = copies_left(erasure) {
+        context.output.note(NoteKind::Info, copies);
     }
     // The lines typed in chats are this program's own file.
     for copy in erasure.unreachable.iter().filter(|copy| *copy != HISTORY_FILE_NAME || !context.is_local()) {

@@ -76,10 +76,7 @@ pub(crate) async fn run(context: &Context, args: UseArgs) -> Result<Exit, Failur
     let notice = if named.as_ref() == Some(&name) {
         format!("the default model is {name}, as before")
     } else {
-        format!(
-            "the default model is now {name} (was {was}); {}",
-            way_back(context.daemon, &new, named.as_deref())
-        )
+        format!("the default model is now {name} (was {was})")
     };
     context.output.note(NoteKind::Info, &notice);
     let own = (context.daemon.own_model)(context.global.config.as_deref()).name;
@@ -88,11 +85,18 @@ pub(crate) async fn run(context: &Context, args: UseArgs) -> Result<Exit, Failur
         config.values.iter().any(|value| value.key == DEFAULT_KEY && value.value.trim_matches('"') == name)
     })
     .await?;
-    let unlisted = match context.connect_running().await {
-        Ok(client) => context.waiting("asking the server", unlisted(&client, &name)).await,
+    let listed = match context.connect_running().await {
+        Ok(client) => context.waiting("asking the server", listed(&client)).await,
         Err(_) => None,
     };
-    if let Some(doubt) = unlisted {
+    if named.as_ref() != Some(&name) {
+        let back = way_back(context.daemon, &new, named.as_deref());
+        let is_unlisted = named.as_ref().is_some_and(|named| unlisted(listed.as_ref(), named).is_some());
+        let is_doubtful = is_unlisted && back.ends_with("goes back");
+        let doubt = if is_doubtful { ", to a model that its server does not list" } else { "" };
+        context.output.note(NoteKind::Info, &format!("{back}{doubt}"));
+    }
+    if let Some(doubt) = unlisted(listed.as_ref(), &name) {
         context.output.note(NoteKind::Doubt, &doubt);
     }
     if args.json {
@@ -105,12 +109,15 @@ pub(crate) async fn run(context: &Context, args: UseArgs) -> Result<Exit, Failur
     Ok(Exit::Done)
 }
 
-/// Says that the server does not list a model, and which ones it has; `None` where it lists the model or cannot be asked.
-async fn unlisted(client: &Client, name: &str) -> Option<String> {
+/// Returns the models that the servers name; `None` where they cannot be asked.
+async fn listed(client: &Client) -> Option<v1::ListModelsResponse> {
+    tokio::time::timeout(ASKING_MAX, client.list_models(AskProviders::Yes)).await.ok()?.ok()
+}
+
+/// Says that the server does not list a model, and which ones it has; `None` where it lists the model or does not answer.
+fn unlisted(listed: Option<&v1::ListModelsResponse>, name: &str) -> Option<String> {
     let (server, model) = name.split_once('/').filter(|(server, _)| *server != DEMO_PROVIDER)?;
-    let asked = tokio::time::timeout(ASKING_MAX, client.list_models(AskProviders::Yes));
-    let names = models_of(server, asked.await.ok()?.ok()?);
-    unlisted_model(server, model, &names)
+    unlisted_model(server, model, &models_of(server, listed?.clone()))
 }
 
 /// Returns the models of a server, as SERVER/MODEL.
@@ -254,7 +261,7 @@ fn check(hooks: DaemonHooks, config: &ConfigText, new: &str) -> Result<(), Failu
     let mend = if mistake.message.starts_with("environment variable") {
         "correct or unset the variable; `palyra config check` lists every mistake"
     } else if of_name {
-        "`palyra model list` shows the models there are, `palyra model add` adds a server"
+        "`palyra model list --ask` shows the models there are, `palyra model add` adds a server"
     } else {
         "correct it first; `palyra config check` lists every mistake"
     };

@@ -9,10 +9,6 @@ use palyra_run_view::erased_how;
 use palyra_screen_text::short_id;
 use palyra_terminal::{NoteKind, Output};
 
-const PAGE_ENTRIES: u32 = 1000;
-/// The newest entries that are searched for the erasure.
-const PAGES_MAX: usize = 20;
-
 /// Returns whether the content of a run was erased.
 pub(crate) async fn is_erased(client: &Client, run: &str) -> Result<bool, Failure> {
     Ok(erased_beginning(client, run).await?.is_some())
@@ -38,33 +34,11 @@ async fn erased_beginning(client: &Client, run: &str) -> Result<Option<v1::TapeE
 /// Returns what became of a run's content; `None` while it is there.
 pub(super) async fn describe(client: &Client, run: &v1::Run) -> Result<Option<String>, Failure> {
     let Some(first) = erased_beginning(client, &run.run_id).await? else { return Ok(None) };
-    let how = match erasure_of(client, first.seq).await {
+    let how = match client.erasure_of(first.seq).await {
         Ok(Some(erasure)) => erased_how(&erasure),
         // Only the owner may look at the journal as a whole.
         Ok(None) | Err(ClientError::Refused { .. }) => String::new(),
         Err(error) => return Err(error.into()),
     };
     Ok(Some(format!("was erased{how}")))
-}
-
-/// Searches the journal, newest entries first, for the erasure that covers an entry.
-async fn erasure_of(client: &Client, seq: u64) -> Result<Option<v1::JournalEntry>, ClientError> {
-    let mut end = client.journal_status().await?.entries;
-    for _ in 0..PAGES_MAX {
-        let begin = end.saturating_sub(PAGE_ENTRIES.into()).max(seq);
-        if begin >= end {
-            return Ok(None);
-        }
-        let listed = client.list_entries(begin, PAGE_ENTRIES).await?;
-        let covers = |entry: &v1::JournalEntry| {
-            entry.seq < end
-                && entry.erased_ranges.iter().any(|range| (range.first..=range.last).contains(&seq))
-        };
-        // The first of several erasures took the content.
-        if let Some(found) = listed.into_iter().find(covers) {
-            return Ok(Some(found));
-        }
-        end = begin;
-    }
-    Ok(None)
 }

@@ -74,18 +74,31 @@ fn what_the_schema_does_not_know_is_a_mistake() {
     check(&when("context.rsk == \"low\""), "mine.cedar:2:");
     check(&when("context.rsk == \"low\""), "did you mean `risk`?");
     // The expression of the hint compiles.
-    let paths = "write `context.paths.contains(\"src/app.py\")`";
     check(&when("context.path.contains(\"a\")"), "did you mean `paths`?");
-    for wrong in ["context.path == \"a\"", "context.paths == \"a\"", "context.paths like \"src/*\""] {
-        check(&when(wrong), paths);
+    // The word is the one of the rule, unless a request never has it.
+    for (wrong, word) in [
+        ("context.path == \"a\"", "a"),
+        ("context.paths == \"a\"", "a"),
+        ("context.paths like \"src/*\"", "src/app.py"),
+    ] {
+        check(&when(wrong), &format!("write `context.paths.contains(\"{word}\")`"));
         check(&when(wrong), "`context.folders.contains(\"src\")` to forbid");
+    }
+    for (wrong, word) in [
+        ("context.folder.contains(\"src\")", "src"),
+        ("context.folder.containsAny([\"lib\", \"src\"])", "lib"),
+        ("context.folder.contains(\"src/**\")", "src"),
+        ("context.folder.contains(\"**\")", "FOLDER"),
+    ] {
+        check(&when(wrong), &format!("did you mean `folders`? write `context.folders.contains(\"{word}\")`"));
     }
     check(
         "@id(\"a\") permit (principal, action == Action::\"write_file\", resource);",
         "write `resource == Tool::\"write_file\"`",
     );
     check(&when("context.paths.contains(\"src/app.py\")"), "1 policies");
-    check(&when("context.touch == \"git\""), "write `context.touches.contains(\"outside_root\")`");
+    check(&when("context.touch == \"git\""), "write `context.touches.contains(\"git\")`");
+    check(&when("context.touch == \"zzz\""), "write `context.touches.contains(\"outside_root\")`");
     check(&when("context.risk < 3"), "mine.cedar:2:");
     check(&when("context.program == \"git\""), "mine.cedar:2:");
     check(&when("context has program && context.program == \"git\""), "1 policies");
@@ -98,6 +111,15 @@ fn what_the_schema_does_not_know_is_a_mistake() {
     check(&when("resource in Capability::\"write_file\""), "mine.cedar:2:");
     check("@id(\"a\") permit (principal, action == Action::\"exec\", resource);", "mine.cedar:1:");
     check("@id(\"a\") permit (principal == Robot::\"x\", action, resource);", "mine.cedar:1:");
+}
+
+#[test]
+fn a_misspelt_member_is_named_once_for_all_actions() {
+    let text = "@id(\"a\") forbid (principal, action, resource)\nwhen { context.rsk == \"low\" };";
+    let PolicyMistakes(mistakes) =
+        PolicySet::compile(&[PolicyFile::new("mine.cedar", text)], &catalog()).expect_err("a mistake");
+    assert_eq!(mistakes.len(), 1, "{mistakes:?}");
+    assert!(mistakes[0].what.contains("`rsk`") && !mistakes[0].what.contains("Action::"), "{mistakes:?}");
 }
 
 #[test]
