@@ -1,3 +1,5 @@
+//! Which mends fit which failure of a model, in tables.
+
 use super::*;
 
 #[test]

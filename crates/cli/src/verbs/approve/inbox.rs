@@ -57,7 +57,7 @@ pub(super) async fn answer_all(context: &Context, client: &Client) -> Result<Exi
 
 /// Shows a call of high risk at a terminal and asks for the word of its prompt; where no person is asked, or the risk is
 /// not high, the command itself is the yes. The arguments are those of an edit, empty without one. Returns how the command
-/// ends where the answer is no yes.
+/// ends where the answer is not a yes.
 pub(super) async fn end_of_risky(
     context: &Context,
     client: &Client,
