@@ -48,6 +48,18 @@ const EMBEDDINGS_KEY: &str = "embeddings.model";
 /// How long a server may take to say what it has.
 const ASK_SPAN_MAX: Duration = Duration::from_secs(5);
 
+/// Says whose the server of a model is that only a variable can name, for a model that is not one of a configured provider.
+fn of_unset_server(key: &str, given: &str) -> String {
+    let names_variable = given.split_once('/').is_some_and(|(provider, _)| provider == ENVIRONMENT_PROVIDER);
+    let other = if key == DEFAULT_KEY { ", or name another: `palyra model use demo/demo`" } else { "" };
+    match names_variable {
+        true => format!(
+            "; the server `{ENVIRONMENT_PROVIDER}` is the one of {SERVER_VARIABLE}, which is not set here: set it{other}"
+        ),
+        false => String::new(),
+    }
+}
+
 /// Why a model could not be set up.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ModelsError {
@@ -226,7 +238,7 @@ pub(crate) fn plan(
                 origin: config.origin(key),
                 key,
                 given: given.to_owned(),
-                example,
+                example: format!("{example}{}", of_unset_server(key, given)),
             });
         }
         model

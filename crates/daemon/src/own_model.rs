@@ -158,6 +158,10 @@ pub(crate) fn of(config: &Config, environment: &BTreeMap<String, String>) -> Res
         _ if matches!(origin, ValueOrigin::Variable { .. }) => {
             Ok(own(ModelSource::Environment, origin.place(), named.to_owned(), &[named]))
         }
+        (None, None) if provider == ENVIRONMENT_PROVIDER => Err(format!(
+            "{}: `{DEFAULT_KEY}` names a model of {SERVER_VARIABLE}, which is not set here",
+            origin.place()
+        )),
         _ => {
             let place = format!("{DEFAULT_KEY} of {origin}");
             let is_named_twice = names_the_same(named, settings.as_ref(), selection.as_ref());

@@ -5,6 +5,8 @@ use std::path::Path;
 
 use palyra_screen_text::shell_word;
 
+use crate::kept_daemon::ENVIRONMENT_PROVIDER;
+
 /// The setting of the configuration file.
 const DEFAULT_KEY: &str = "model.default";
 /// The variable that counts more than the file.
@@ -32,6 +34,15 @@ pub fn default_model_place(file: Option<&Path>, place: &str, variable: Option<&O
         }
         (None, _) => "no configuration names it; `palyra model use NAME` does".to_owned(),
     }
+}
+
+/// Says which daemons can use a default model of the server that a variable names; `None` for another model.
+#[must_use]
+pub fn place_of_environment_model(name: &str) -> Option<&'static str> {
+    name.starts_with(ENVIRONMENT_PROVIDER).then_some(
+        "that server is the one of OPENAI_BASE_URL, so a daemon starts with this model only where OPENAI_BASE_URL is set; `palyra model \
+         add` saves the server itself",
+    )
 }
 
 /// Says what to do about the name of a server that there is not; `servers` are those for which a model of that name is set.
@@ -71,6 +82,15 @@ mod tests {
             let said = default_model_place(file, place, variable);
             assert!(said.starts_with(begins), "{said}");
         }
+    }
+
+    #[test]
+    fn a_model_of_the_server_of_a_variable_says_where_it_can_be_used() {
+        assert!(
+            place_of_environment_model("openai/m")
+                .is_some_and(|place| place.contains("OPENAI_BASE_URL is set"))
+        );
+        assert_eq!(place_of_environment_model("box/m"), None);
     }
 
     #[test]

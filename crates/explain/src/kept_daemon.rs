@@ -65,7 +65,7 @@ impl KeptModel<'_> {
         };
         match is_same_model(in_force, own) {
             true => format!(
-                "{first}{begin}; or name the daemon's model: `--model {in_force}`, to test it `palyra model test {in_force}`"
+                "{first}{begin}; or name the daemon's model: `palyra run --model {in_force} TEXT`, in a chat `palyra chat --model {in_force}`, to test it `palyra model test {in_force}`"
             ),
             false => format!("{first}{begin}"),
         }
@@ -136,7 +136,7 @@ mod tests {
             }
         }
         let named = kept("demo/demo", 1, 0).mend();
-        assert!(named.contains("or name the daemon's model: `--model demo/demo`"), "{named}");
+        assert!(named.contains("or name the daemon's model: `palyra run --model demo/demo TEXT`"), "{named}");
         assert_eq!(kept("openai/a", 0, 0).mend(), "`palyra admin stop`, then the same command");
         let recent = kept("openai/a", 0, 42);
         assert_eq!(

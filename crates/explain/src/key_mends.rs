@@ -43,7 +43,7 @@ pub fn mend_of_refused_key(message: &str) -> Option<String> {
 /// Returns what to do about a refused key of the server that the environment selects: the same command in a shell with another
 /// key has an idle daemon replaced. `model` is the one that was asked.
 #[must_use]
-pub fn mend_of_environment_key(message: &str, model: &str) -> Option<String> {
+pub(crate) fn mend_of_environment_key(message: &str, model: &str) -> Option<String> {
     let (_, behind) = message.rsplit_once(REFUSED_KEY)?;
     let variable = behind.strip_prefix("env:")?.split('`').next()?;
     model.split_once('/').filter(|(server, _)| *server == ENVIRONMENT_SERVER)?;

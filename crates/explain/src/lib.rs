@@ -30,7 +30,7 @@ mod run_words;
 pub use chat_mends::{MODEL_ADDED_ELSEWHERE, mend_in_chat, mend_of_address, model_to_add};
 pub use command_tips::{UnknownWord, with_tip};
 pub use completion::{CandidateKind, CompletedWord, bash_lines, completed_words, fish_lines, zsh_script};
-pub use default_place::{default_model_place, mend_of_server};
+pub use default_place::{default_model_place, mend_of_server, place_of_environment_model};
 pub use environment::ENVIRONMENT;
 pub use kept_daemon::{ENVIRONMENT_PROVIDER, KeptModel, is_same_model, runs_of_stopped};
 pub use key_mends::mend_of_refused_key;

@@ -100,7 +100,7 @@ fn lacks_server(name: Option<&str>, model: Option<&str>) -> UnnamedServer {
     let name = server_name_like(name.unwrap_or(LOCAL_NAME)).unwrap_or_else(|| LOCAL_NAME.to_owned());
     let model = shell_word(model.unwrap_or("qwen3"));
     UnnamedServer(format!(
-        "no server is named: --base-url is missing, and {BASE_URL_VARIABLE} names no server of this format; for example `palyra model add {name} --base-url http://127.0.0.1:11434/v1 --model {model}`"
+        "no server is named: --base-url is missing, and {BASE_URL_VARIABLE} of this shell names no server of this format; for example `palyra model add {name} --base-url http://127.0.0.1:11434/v1 --model {model}`"
     ))
 }
 

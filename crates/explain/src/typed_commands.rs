@@ -405,7 +405,11 @@ pub const TYPED_COMMANDS: &[(&[&str], &str, &str)] = &[
         "palyra config reload",
         "has the daemon read its configuration and the rules again",
     ),
-    (&["why @"], "palyra policy explain @", "shows why the last call of that run was decided as it was"),
+    (
+        &["why @", "runs explain @", "runs why @"],
+        "palyra policy explain @",
+        "shows why the last call of that run was decided as it was",
+    ),
     (&["why"], "palyra policy explain last", "shows why the last call was decided as it was"),
     (&["today"], "palyra runs list", "lists the runs, newest first; `palyra status` shows what waits"),
     (

@@ -46,10 +46,9 @@ const SHELL_FORMS: [(&str, &str); 13] = [
 ];
 
 /// Commands that a chat does not have, and the command line of `palyra` that is for it.
-const IN_SHELL: [(&str, &str); 27] = [
+const IN_SHELL: [(&str, &str); 29] = [
     ("/memory", "palyra memory"),
     ("/budget", "palyra budget"),
-    ("/usage", "palyra usage"),
     ("/erase", "palyra journal erase last"),
     ("/rename", "palyra sessions rename SESSION TITLE"),
     ("/title", "palyra sessions rename SESSION TITLE"),
@@ -63,6 +62,9 @@ const IN_SHELL: [(&str, &str); 27] = [
     ("/policy", "palyra policy show"),
     ("/doctor", "palyra doctor"),
     ("/config", "palyra config show"),
+    ("/rules", "palyra policy show"),
+    ("/log", "palyra runs tail last"),
+    ("/usage", "palyra usage"),
     ("/cost", "palyra usage"),
     ("/remember", "palyra memory add TEXT"),
     ("/forget", "palyra memory list"),
@@ -254,6 +256,20 @@ pub fn nearest_chat_command(typed: &str) -> Option<&'static str> {
     other.or_else(|| one_slip_away(typed, names))
 }
 
+/// Returns whether a line is rather the answer to a question than an input: a letter, yes or no.
+pub fn is_bare_answer(line: &str) -> bool {
+    let line = line.trim().to_lowercase();
+    line.chars().count() == 1 || ["yes", "no", "ok"].contains(&line.as_str())
+}
+
+/// Says what becomes of a line that was typed while a run of the session from another terminal was not seen yet.
+pub fn line_behind_others(line: &str) -> &'static str {
+    match is_bare_answer(line) {
+        true => "that line was not sent: it reads as an answer, and no question was on this screen",
+        false => "your line is the next input, once that run is over",
+    }
+}
+
 /// Returns what has to follow a command.
 pub fn chat_command_rest(command: &str) -> &'static str {
     COMMANDS.iter().find(|(word, _, _)| *word == command).map_or("", |(_, rest, _)| rest)
@@ -325,6 +341,16 @@ mod tests {
             ("hello /quit", ChatLine::Say(Queue, "hello /quit")),
         ] {
             assert_eq!(read_chat_line(line), expect, "{line}");
+        }
+    }
+
+    #[test]
+    fn an_answer_before_its_question_is_not_sent_to_a_model() {
+        for line in ["y", " n ", "Yes", "ok", "f"] {
+            assert!(is_bare_answer(line) && line_behind_others(line).contains("not sent"), "{line}");
+        }
+        for line in ["hello", "yes, and read it", "n why?"] {
+            assert!(!is_bare_answer(line) && line_behind_others(line).contains("next input"), "{line}");
         }
     }
 

@@ -72,8 +72,8 @@ pub use budget_rows::{budget_notes, budget_rows, goes_on_words};
 pub use budget_words::{BudgetWords, budget_amount, budget_remarks, budget_request};
 pub use call_progress::CallProgress;
 pub use chat_line::{
-    ChatLine, chat_command_of, chat_command_rest, chat_help, nearest_chat_command, once_over, read_chat_line,
-    shell_command_of, suggest_in_chat,
+    ChatLine, chat_command_of, chat_command_rest, chat_help, is_bare_answer, line_behind_others,
+    nearest_chat_command, once_over, read_chat_line, shell_command_of, suggest_in_chat,
 };
 pub use chosen_model::{ModelStanding, chosen_model, model_standing, model_window};
 pub use compaction_view::{compaction_lines, compaction_note};

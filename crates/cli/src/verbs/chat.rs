@@ -40,8 +40,8 @@ use chat_session::{ChatSession, check_model};
 use input::Input;
 use palyra_run_view::{
     ChatLine, EchoMode, InputPlace, SearchMatch, age, branch_origin, chat_command_of, chat_command_rest,
-    chat_help, instead_of_last, nearest_chat_command, no_session_note, once_over, read_chat_line,
-    shell_command_of,
+    chat_help, instead_of_last, is_bare_answer, line_behind_others, nearest_chat_command, no_session_note,
+    once_over, read_chat_line, shell_command_of,
 };
 use palyra_screen_text::clean_line;
 use palyra_screen_text::shell_word;
@@ -611,8 +611,11 @@ impl Chat<'_> {
 
     /// Says something while this chat has no active run; runs of the session from another terminal are followed first.
     async fn say_next(&mut self, text: &str, delivery: InputDelivery) -> Result<(), Failure> {
-        if self.input.is_person() {
-            self.join_others().await?;
+        if self.input.is_person() && self.join_others().await? > 0 {
+            self.note(NoteKind::Info, line_behind_others(text));
+            if is_bare_answer(text) {
+                return Ok(());
+            }
         }
         self.say(text, delivery, None).await
     }

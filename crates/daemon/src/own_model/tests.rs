@@ -41,6 +41,14 @@ fn the_source_of_a_model_is_named() {
 }
 
 #[test]
+fn a_model_of_a_server_that_no_variable_names_here_starts_no_daemon() {
+    let why = with("model.default = \"openai/m\"\n", &[]).err().expect("no model");
+    assert!(why.contains("names a model of OPENAI_BASE_URL, which is not set here"), "{why}");
+    with("model.default = \"openai/m\"\n[providers.openai]\nbase_url = \"http://h/v1\"\n", &[])
+        .expect("a model");
+}
+
+#[test]
 fn whatever_selects_the_model_changes_the_fingerprint_and_the_salt_does() {
     let base = with("", &[SERVER, ("OPENAI_API_KEY", "canary")]).expect("a model");
     let same = with("", &[SERVER, ("OPENAI_API_KEY", "canary"), ("OTHER", "x")]).expect("a model");

@@ -142,7 +142,7 @@ fn who_leaves_a_question_for_later_leaves_the_run_waiting() {
     pty.expect(PROMPT);
     pty.type_in("l\r");
     pty.expect("palyra approve yes ");
-    let id = pty.expect("` approves (");
+    let id = pty.expect("` approves;");
     assert_eq!(id.len(), 6, "the short id, as lists show it: {id}");
     assert_eq!(pty.ended(), 3, "{}", pty.text());
     scene.home.palyra(&["approve", "show", &id]).expect(0);

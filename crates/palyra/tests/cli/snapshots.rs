@@ -80,6 +80,11 @@ fn mask_line(line: &str) -> String {
     if let Some((before, _)) = line.split_once(" tokens in") {
         return mask_line(before.trim_end_matches(|c: char| c.is_ascii_digit())) + "N tokens in [...]";
     }
+    // An estimate counts the date, whose words have more tokens on some days.
+    if let Some((before, _)) = line.split_once(" tokens by estimate") {
+        let before = mask_line(before.trim_end_matches(|c: char| c.is_ascii_digit()));
+        return before + "N tokens by estimate ([...])";
+    }
     let line = &mask_clock(line);
     let mut masked = String::new();
     let mut word = String::new();

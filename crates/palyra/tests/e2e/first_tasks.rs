@@ -191,7 +191,7 @@ fn a_run_that_was_erased_says_so_and_shows_no_torn_lines() {
     let entry = home.palyra(&words).expect(0);
     assert!(entry.out.lines().count() == 3 && entry.out.contains(words[2]), "{}", entry.out);
     assert!(entry.out.contains("\nerased the content of the entries "), "{}", entry.out);
-    assert!(entry.out.contains(" by you (request)\n"), "{}", entry.out);
+    assert!(entry.out.contains(" by you (request)"), "{}", entry.out);
     assert!(entry.err.is_empty(), "one entry was asked for: {}", entry.err);
     home.palyra(&["journal", "show", words[2], "--limit", "3"]).expect(2);
     // The control: another run has its content.

@@ -58,7 +58,7 @@ fn an_idle_demo_daemon_is_replaced_once_a_minute_and_one_line_says_so() {
     let refused = ask(&home, None, &["run", "hello"]).expect(2);
     assert!(refused.out.is_empty() && refused.err.contains("error[PLY-1408]"), "{}", refused.err);
     assert!(refused.err.contains("less than a minute ago"), "{}", refused.err);
-    assert!(refused.err.contains("`--model openai/test-model`"), "{}", refused.err);
+    assert!(refused.err.contains("`palyra run --model openai/test-model TEXT`"), "{}", refused.err);
     let followed = ask(&home, None, &["run", "--model", "openai/test-model", "hello"]).expect(0);
     assert_eq!(followed.out, "mine\n", "{}", followed.err);
     let untested = ask(&home, None, &["model", "test"]).expect(2);
@@ -73,6 +73,23 @@ fn an_idle_demo_daemon_is_replaced_once_a_minute_and_one_line_says_so() {
     let back = ask(&home, None, &["run", "hello"]).expect(0);
     assert!(back.out.contains("demo model"), "{}", back.out);
     assert_eq!(replacements(&home), 2);
+}
+
+#[test]
+fn a_saved_model_of_the_environments_server_is_that_of_a_daemon_which_has_the_variable() {
+    let runtime = runtime();
+    let mine = server_saying(&runtime, "mine");
+    let home = Home::new();
+    ask(&home, Some(&mine), &["run", "hello"]).expect(0);
+    let saved = ask(&home, Some(&mine), &["model", "use", "openai/test-model"]).expect(0);
+    assert!(saved.err.contains("only where OPENAI_BASE_URL is set"), "{}", saved.err);
+    // A shell without the variable asks the daemon that has it, which is not replaced by one that cannot start.
+    assert_eq!(ask(&home, None, &["run", "hello"]).expect(0).out, "mine\n");
+    home.palyra(&["admin", "stop"]).expect(0);
+    let refused = ask(&home, None, &["run", "hello"]).expect(4);
+    assert!(refused.err.contains("the one of OPENAI_BASE_URL, which is not set here"), "{}", refused.err);
+    home.palyra(&["model", "use", "demo/demo"]).expect(0);
+    assert!(ask(&home, None, &["run", "hello"]).expect(0).out.contains("demo model"));
 }
 
 #[test]

@@ -183,6 +183,22 @@ fn a_file_that_somebody_changed_since_is_left_alone_and_told_with_a_difference()
 }
 
 #[test]
+fn a_run_whose_undo_would_be_skipped_is_not_offered_in_the_place_of_an_erased_one() {
+    let home = changed();
+    asked(&home, "create b.txt with x");
+    home.palyra(&["approve", "yes", "last", "--wait"]).expect(0);
+    let erased = home.palyra(&["runs", "list", "--json"]).expect(0).json()[0]["run_id"].clone();
+    let erased = erased.as_str().unwrap();
+    home.palyra(&["journal", "erase", erased, "--yes"]).expect(0);
+    // The control: the other run can be taken back.
+    let offered = home.palyra(&["runs", "undo", erased]).expect(1);
+    assert!(offered.err.contains("takes that back"), "{}", offered.err);
+    home.write("notes.txt", "one\nnew\nmine\n");
+    let refused = home.palyra(&["runs", "undo", erased]).expect(1);
+    assert!(!refused.err.contains("takes that back"), "{}", refused.err);
+}
+
+#[test]
 fn a_file_that_a_later_run_changed_is_taken_back_run_by_run() {
     let home = changed();
     asked(&home, "change \"new\" to \"newest\" in notes.txt");

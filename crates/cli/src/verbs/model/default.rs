@@ -18,7 +18,9 @@ use crate::context::{Context, DEMO_MODEL};
 use crate::daemon_hooks::{ConfigVerdict, DaemonHooks};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use palyra_explain::{default_model_place, mend_of_server, missing_key, model_names, unlisted_model};
+use palyra_explain::{
+    default_model_place, mend_of_server, missing_key, model_names, place_of_environment_model, unlisted_model,
+};
 use palyra_screen_text::clean_line;
 use palyra_terminal::{NoteKind, Output};
 
@@ -96,6 +98,9 @@ pub(crate) async fn run(context: &Context, args: UseArgs) -> Result<Exit, Failur
         let doubt = if is_doubtful { ", to a model that its server does not list" } else { "" };
         context.output.note(NoteKind::Info, &format!("{back}{doubt}"));
     }
+    let of_variable =
+        place_of_environment_model(&name).filter(|_| own == name && !is_saved_server(&config.text, &name));
+    of_variable.iter().for_each(|place| context.output.note(NoteKind::Info, place));
     if let Some(doubt) = unlisted(listed.as_ref(), &name) {
         context.output.note(NoteKind::Doubt, &doubt);
     }
@@ -172,6 +177,11 @@ async fn only_model(context: &Context, config: &ConfigText, server: &str) -> Res
             ),
         )),
     }
+}
+
+/// Returns whether the server of a model is one of the file.
+fn is_saved_server(text: &str, model: &str) -> bool {
+    model.split_once('/').is_some_and(|(server, _)| has_provider(text, server).unwrap_or(true))
 }
 
 /// Removes the name of the default model from the file, and has a daemon that runs read the file again.

@@ -260,7 +260,7 @@ impl UndoChanges {
     }
 }
 
-/// Returns the newest of the runs that left a change in a file which is not taken back.
+/// Returns the newest of the runs that left a change in a file which can be taken back now.
 async fn newest_changes(
     folder: Option<&Path>,
     client: &Client,
@@ -290,7 +290,7 @@ async fn newest_changes(
         let Ok(id) = run.run_id.parse() else { continue };
         match client.preview_undo(id).await {
             Ok(files) => {
-                let left = files.into_iter().filter(|file| file.result() != v1::UndoResult::AlreadyRestored);
+                let left = files.into_iter().filter(|file| file.result() == v1::UndoResult::Restored);
                 let paths: BTreeSet<String> = left.map(|file| file.path).collect();
                 if !paths.is_empty() {
                     return Ok(Some(UndoChanges { run, paths }));
