@@ -51,6 +51,7 @@ mod session_lines;
 mod conversation_entries;
 mod tape_view;
 mod times;
+mod undo_changes;
 mod undone_files;
 mod unkinded_files;
 mod unread_references;
@@ -118,6 +119,7 @@ pub use secret_words::{saved_secret_note, secret_row, still_named_secret, vault_
 pub use session_lines::{ChatFolder, chat_command_in, session_lines, way_on_of, ways_on_in};
 pub use tape_view::{used_by_run, used_so_far};
 pub use times::{age, date, typed_day, typed_time};
+pub use undo_changes::{OtherRuns, UndoChanges};
 pub use undone_files::{
     UndoExtent, is_back, mend_of_skipped, newest_undo, undo_outcome, undo_summary, undone_by_path,
 };

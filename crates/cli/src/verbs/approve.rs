@@ -180,15 +180,13 @@ pub(crate) async fn run(context: &Context, args: ApproveArgs) -> Result<Exit, Fa
         ApproveVerb::Yes { approval: None, .. } => Err(answer::unnamed_call(&client, "yes").await?),
         ApproveVerb::Yes { approval: Some(approval), note, edit, wait, json } => {
             let approval = client.get_approval(approval.resolve(&client).await?).await?;
-            let edited_arguments = edit.arguments(&approval)?;
+            let edited = edit.arguments(&approval)?;
             let format = json.into();
-            if let Some(end) =
-                inbox::end_of_risky(context, &client, &approval, &edited_arguments, format).await?
-            {
+            if let Some(end) = inbox::end_of_risky(context, &client, &approval, &edited, format).await? {
                 return Ok(end);
             }
-            let request =
-                v1::ResolveApprovalRequest { note, edited_arguments, ..yes(approval.approval_id.clone()) };
+            let proposed = yes(approval.approval_id.clone());
+            let request = v1::ResolveApprovalRequest { note, edited_arguments: edited, ..proposed };
             if wait {
                 return answer::send_and_follow(context, &client, request, &approval.run_id, format).await;
             }

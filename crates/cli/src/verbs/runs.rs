@@ -205,7 +205,7 @@ pub(crate) async fn run(context: &Context, verb: RunsVerb) -> Result<Exit, Failu
         RunsVerb::Kept(args) => kept::run(context, &client, args).await,
         RunsVerb::Undo { run, dry_run, json } => {
             let extent = if dry_run { UndoExtent::DryRun } else { UndoExtent::Files };
-            let order = undo::UndoOrder { run, extent, others: undo::OtherRuns::OfFolder };
+            let order = undo::UndoOrder { run, extent, others: palyra_run_view::OtherRuns::OfFolder };
             undo::undo(context, &client, order, json.into()).await
         }
         RunsVerb::Bookmarks { place: Some(place), name: Some(name), .. } => {
@@ -234,7 +234,7 @@ pub(crate) async fn undo_run(
     let order = undo::UndoOrder {
         run: RunName::Id(run),
         extent: UndoExtent::Files,
-        others: undo::OtherRuns::OfSession(session),
+        others: palyra_run_view::OtherRuns::OfSession(session),
     };
     undo::undo(context, client, order, OutputFormat::Text).await.map(|_| ())
 }

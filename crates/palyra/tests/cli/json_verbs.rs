@@ -42,7 +42,7 @@ const NOT_RUN: [(&str, &str); 14] = [
 ];
 
 /// Members whose values depend on the clock or on the machine.
-const VOLATILE: [&str; 43] = [
+const VOLATILE: [&str; 44] = [
     "message_id",
     "integrity",
     "ticks",
@@ -85,6 +85,7 @@ const VOLATILE: [&str; 43] = [
     "decided",
     "salt",
     "tokens_estimated",
+    "tokens_kept",
     "input_tokens",
 ];
 

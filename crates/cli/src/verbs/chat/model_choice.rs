@@ -32,8 +32,8 @@ impl Chat<'_> {
             }
             return Ok(());
         }
-        let name = chosen_model(name, &models).map_err(refused)?;
-        let standing = model_standing(&name, &models).map_err(refused)?;
+        let name = chosen_model(name, &models).map_err(|why| refused(&why))?;
+        let standing = model_standing(&name, &models).map_err(|why| refused(&why))?;
         // From now on the daemon is used that has this model, also where this environment selects another.
         self.chat_session.client = self.context.connect_to_model(Some(&name)).await?;
         match standing {
@@ -50,6 +50,6 @@ impl Chat<'_> {
     }
 }
 
-fn refused(why: String) -> Failure {
+fn refused(why: &str) -> Failure {
     Failure::Usage(format!("{why}; /model lists the models there are, {MODEL_ADDED_ELSEWHERE}"))
 }

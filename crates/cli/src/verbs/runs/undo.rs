@@ -16,29 +16,18 @@ use crate::failure::Failure;
 use crate::verbs::approve::folder_of;
 use crate::verbs::ids::RunName;
 use palyra_run_view::{
-    UndoExtent, age, end_of_open, is_back, mend_of_open, mend_of_skipped, undo_outcome, undo_summary,
-    undone_by_path,
+    OtherRuns, UndoChanges, UndoExtent, end_of_open, is_back, mend_of_open, mend_of_skipped, undo_outcome,
+    undo_summary, undone_by_path,
 };
 use palyra_screen_text::clean_line;
 use palyra_screen_text::{count, diff_lines, short_id};
 use palyra_terminal::NoteKind;
 
 const PATH_CHARS_MAX: usize = 200;
-/// Files of another run that are named.
-const PATHS_NAMED_MAX: usize = 3;
 /// Runs and effects, newest first, among which the one with changes is looked for.
 const RUNS_LOOKED_AT_MAX: u32 = 200;
 /// Runs that are compared with the files of the folder.
 const RUNS_COMPARED_MAX: usize = 10;
-
-/// Among which runs another one is looked for, where the named run changed nothing.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum OtherRuns {
-    /// Those of the folder.
-    OfFolder,
-    /// Those of a chat.
-    OfSession(String),
-}
 
 /// What is taken back, and how far.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -230,36 +219,6 @@ async fn erased_content(client: &Client, run: RunId) -> Result<Option<String>, F
     erased::describe(client, &client.get_run(run).await?).await
 }
 
-/// A run that changed files which are not taken back.
-struct UndoChanges {
-    run: v1::Run,
-    /// Each path once.
-    paths: BTreeSet<String>,
-}
-
-impl UndoChanges {
-    /// Says which run it is, when it was, and which files it changed: it may have nothing to do with the run that was
-    /// named.
-    fn describe(&self, others: &OtherRuns) -> String {
-        let run = short_id(&self.run.run_id);
-        let shown = self.paths.iter().take(PATHS_NAMED_MAX).map(|path| clean_line(path, PATH_CHARS_MAX));
-        let mut files = shown.collect::<Vec<_>>().join(", ");
-        if self.paths.len() > PATHS_NAMED_MAX {
-            files.push_str(&format!(" and {} more", self.paths.len() - PATHS_NAMED_MAX));
-        }
-        let age = age(self.run.created);
-        let when = if age.is_empty() { age } else { format!("{age} ago, ") };
-        match others {
-            OtherRuns::OfFolder => format!(
-                "the newest run that changed files here is {run} ({when}{files}); `palyra runs undo {run}` takes that back"
-            ),
-            OtherRuns::OfSession(_) => format!(
-                "the newest run of this chat that changed files is {run} ({when}{files}); `/undo {run}` takes that back"
-            ),
-        }
-    }
-}
-
 /// Returns the newest of the runs that left a change in a file which can be taken back now.
 async fn newest_changes(
     folder: Option<&Path>,
@@ -301,17 +260,4 @@ async fn newest_changes(
         }
     }
     Ok(None)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn another_run_is_named_with_its_files() {
-        let paths = ["a", "b", "c", "d", "e"].map(str::to_owned).into();
-        let run = v1::Run { run_id: "01M84HKZ5N8HY3ARZ2DB96C5QJ".to_owned(), ..Default::default() };
-        let notice = UndoChanges { run, paths }.describe(&OtherRuns::OfFolder);
-        assert!(notice.contains("is 96C5QJ (a, b, c and 2 more); `palyra runs undo 96C5QJ`"), "{notice}");
-    }
 }
