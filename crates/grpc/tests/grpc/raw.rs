@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use bytes::{Buf, BufMut, Bytes};
+use bytes::Bytes;
 use palyra_types::ErrorCode;
 use palyra_wire::FILE_DESCRIPTOR_SET;
+use palyra_wire::bytes_codec::BytesCodec;
 use prost::Message;
 use tokio_stream::StreamExt;
-use tonic::codec::{Codec, DecodeBuf, Decoder, EncodeBuf, Encoder};
 use tonic::metadata::{KeyAndValueRef, MetadataMap};
 use tonic::transport::Channel;
 use tonic::{Code, Request, Status};
@@ -81,41 +81,4 @@ pub(crate) fn assert_refused(status: &Status, code: Code, stable: ErrorCode) -> 
     assert_eq!((status.code(), carried), (code, Some(stable.to_string())), "{status:?}");
     assert!(status.message().starts_with(&format!("{}: ", stable.slug())), "{}", status.message());
     status.message().to_owned()
-}
-
-struct BytesCodec;
-
-impl Codec for BytesCodec {
-    type Encode = Bytes;
-    type Decode = Bytes;
-    type Encoder = Self;
-    type Decoder = Self;
-
-    fn encoder(&mut self) -> Self {
-        Self
-    }
-
-    fn decoder(&mut self) -> Self {
-        Self
-    }
-}
-
-impl Encoder for BytesCodec {
-    type Item = Bytes;
-    type Error = Status;
-
-    fn encode(&mut self, item: Bytes, buffer: &mut EncodeBuf<'_>) -> Result<(), Status> {
-        buffer.put(item);
-        Ok(())
-    }
-}
-
-impl Decoder for BytesCodec {
-    type Item = Bytes;
-    type Error = Status;
-
-    fn decode(&mut self, buffer: &mut DecodeBuf<'_>) -> Result<Option<Bytes>, Status> {
-        let length = buffer.remaining();
-        Ok(Some(buffer.copy_to_bytes(length)))
-    }
 }
