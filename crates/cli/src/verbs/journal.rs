@@ -262,7 +262,7 @@ async fn list(
     let listed = client.list_entries(from, limit).await?;
     let shown = listed.len() as u64;
     let inside = match listed.as_slice() {
-        [erasure] => client.entries_inside(erasure).await?,
+        [erasure] if format == OutputFormat::Text => client.entries_inside(erasure).await?,
         _ => Vec::new(),
     };
     show(&context.output, &listed, &inside, format)?;
