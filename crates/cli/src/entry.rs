@@ -122,6 +122,7 @@ mod tests {
                 name: String::new(),
                 variables: Vec::new(),
                 unset_key: None,
+                unset_server: None,
                 fingerprint: std::sync::Arc::new(|_| Ok(Vec::new())),
                 unnamed_fingerprint: std::sync::Arc::new(|_| None),
                 keyless_fingerprint: std::sync::Arc::new(|_| None),

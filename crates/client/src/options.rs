@@ -119,6 +119,9 @@ pub struct OwnModel {
     pub variables: Vec<&'static str>,
     /// The variable of the key, where variables select the server and none has a key for it.
     pub unset_key: Option<&'static str>,
+    /// The variable that names the model's server and is not set: only a daemon that has it has this model, and none starts
+    /// here.
+    pub unset_server: Option<&'static str>,
     /// Returns its fingerprint under a salt, or why no daemon could be started here.
     pub fingerprint: Arc<ModelFingerprint>,
     /// Returns the fingerprint of the same server and key where the server names the model; `None` where no variable names

@@ -41,6 +41,9 @@ pub struct OwnModel {
     pub is_named_twice: bool,
     /// The variable of the key, where variables select the server and none has a key for it.
     pub unset_key: Option<&'static str>,
+    /// The variable that names the model's server and is not set: no daemon starts here, and one that has the variable has this
+    /// model.
+    pub unset_server: Option<&'static str>,
     /// Everything that selects it, the key included.
     selection: Vec<u8>,
     /// The same where the server names the model: for an environment that names a server and a model.
@@ -113,6 +116,7 @@ pub(crate) fn of(config: &Config, environment: &BTreeMap<String, String>) -> Res
         keyless_selection: None,
         is_named_twice: false,
         unset_key: None,
+        unset_server: None,
         name,
     };
     if named.is_empty() {
@@ -155,13 +159,14 @@ pub(crate) fn of(config: &Config, environment: &BTreeMap<String, String>) -> Res
             let parts = [named, &settings.base_url, &format, &key];
             Ok(own(ModelSource::Environment, origin.place(), named.to_owned(), &parts))
         }
+        (None, None) if provider == ENVIRONMENT_PROVIDER => {
+            let place = format!("{SERVER_VARIABLE}, with {DEFAULT_KEY} of {}", origin.place());
+            let own = own(ModelSource::Environment, place, named.to_owned(), &[named]);
+            Ok(OwnModel { unset_server: Some(SERVER_VARIABLE), ..own })
+        }
         _ if matches!(origin, ValueOrigin::Variable { .. }) => {
             Ok(own(ModelSource::Environment, origin.place(), named.to_owned(), &[named]))
         }
-        (None, None) if provider == ENVIRONMENT_PROVIDER => Err(format!(
-            "{}: `{DEFAULT_KEY}` names a model of {SERVER_VARIABLE}, which is not set here",
-            origin.place()
-        )),
         _ => {
             let place = format!("{DEFAULT_KEY} of {origin}");
             let is_named_twice = names_the_same(named, settings.as_ref(), selection.as_ref());

@@ -54,6 +54,7 @@ mod tests {
             name: "openai/m".to_owned(),
             variables: vec!["OPENAI_BASE_URL"],
             unset_key,
+            unset_server: None,
             fingerprint: Arc::new(move |_| answer.clone()),
             unnamed_fingerprint: Arc::new(|_| Some(b"found".to_vec())),
             keyless_fingerprint: Arc::new(|_| None),

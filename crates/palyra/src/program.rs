@@ -63,6 +63,7 @@ fn own_model(file: Option<&Path>) -> OwnModel {
             // Variables that name what the configuration names change nothing.
             variables: if own.is_named_twice { Vec::new() } else { variables },
             unset_key: own.unset_key,
+            unset_server: own.unset_server,
             unnamed_fingerprint: {
                 let own = own.clone();
                 Arc::new(move |salt| own.unnamed_fingerprint(salt))
@@ -71,12 +72,16 @@ fn own_model(file: Option<&Path>) -> OwnModel {
                 let own = own.clone();
                 Arc::new(move |salt| own.keyless_fingerprint(salt))
             },
-            fingerprint: Arc::new(move |salt| Ok(own.fingerprint(salt))),
+            fingerprint: Arc::new(move |salt| match own.unset_server {
+                Some(variable) => Err(format!("it names a model of {variable}, which is not set here")),
+                None => Ok(own.fingerprint(salt)),
+            }),
         },
         Err(why) => OwnModel {
             name: "a model that cannot be used".to_owned(),
             variables,
             unset_key: None,
+            unset_server: None,
             unnamed_fingerprint: Arc::new(|_| None),
             keyless_fingerprint: Arc::new(|_| None),
             fingerprint: Arc::new(move |_| Err(why.clone())),

@@ -33,7 +33,7 @@ pub(super) fn judge(own: &OwnModel, origin: &v1::ModelOrigin) -> ModelVerdict {
         Ok(fingerprint) if fingerprint == origin.fingerprint => ModelVerdict::Meant,
         Ok(_) => ModelVerdict::Other,
         // A configuration that became invalid later leaves the daemon that runs as it is.
-        Err(_) if own.variables.is_empty() => ModelVerdict::Meant,
+        Err(_) if own.variables.is_empty() && own.unset_server.is_none() => ModelVerdict::Meant,
         Err(why) => ModelVerdict::Unusable(format!("{NO_OTHER_STARTS}: {why}")),
     }
 }
@@ -45,11 +45,12 @@ pub(super) fn lacks_key(own: &OwnModel, origin: &v1::ModelOrigin) -> bool {
 
 impl OwnModel {
     /// Returns whether the daemon found at the server of this environment, with the same key, the model that a variable
-    /// names here.
+    /// names here; or has the model whose server no variable names here.
     #[must_use]
     pub fn was_found(&self, origin: &v1::ModelOrigin, in_force: &str) -> bool {
-        self.name == in_force
-            && (self.unnamed_fingerprint)(&origin.salt).is_some_and(|unnamed| unnamed == origin.fingerprint)
+        let is_unnamed =
+            || (self.unnamed_fingerprint)(&origin.salt).is_some_and(|it| it == origin.fingerprint);
+        self.name == in_force && (self.unset_server.is_some() || is_unnamed())
     }
 
     /// Returns the variable of the key that is not set here, where the daemon has its server, perhaps with a key, from an
@@ -117,6 +118,7 @@ mod tests {
             name: "openai/m".to_owned(),
             variables,
             unset_key: Some("OPENAI_API_KEY"),
+            unset_server: None,
             fingerprint: Arc::new(move |_| answer.clone()),
             unnamed_fingerprint: Arc::new(|_| Some(b"server".to_vec())),
             keyless_fingerprint: Arc::new(|_| Some(b"keyless".to_vec())),
@@ -146,5 +148,10 @@ mod tests {
         let broken = own(Err("bad".to_owned()), vec!["OPENAI_BASE_URL"]);
         assert!(matches!(judge(&broken, &built_in), ModelVerdict::Unusable(_)));
         assert_eq!(judge(&own(Err("bad".to_owned()), Vec::new()), &built_in), ModelVerdict::Meant);
+        // Without the variable of its server, the model is that of a daemon with its name, and of no other one.
+        let unset =
+            OwnModel { unset_server: Some("OPENAI_BASE_URL"), ..own(Err("unset".to_owned()), Vec::new()) };
+        assert!(matches!(judge(&unset, &built_in), ModelVerdict::Unusable(_)));
+        assert!(unset.was_found(&environment, "openai/m") && !unset.was_found(&built_in, "demo/demo"));
     }
 }

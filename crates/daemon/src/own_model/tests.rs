@@ -42,10 +42,12 @@ fn the_source_of_a_model_is_named() {
 
 #[test]
 fn a_model_of_a_server_that_no_variable_names_here_starts_no_daemon() {
-    let why = with("model.default = \"openai/m\"\n", &[]).err().expect("no model");
-    assert!(why.contains("names a model of OPENAI_BASE_URL, which is not set here"), "{why}");
-    with("model.default = \"openai/m\"\n[providers.openai]\nbase_url = \"http://h/v1\"\n", &[])
-        .expect("a model");
+    let unset_server = |file: &str, pairs: &[(&str, &str)]| with(file, pairs).expect("a model").unset_server;
+    let named = "model.default = \"openai/m\"\n";
+    let saved = format!("{named}[providers.openai]\nbase_url = \"http://h/v1\"\n");
+    assert_eq!(unset_server(named, &[]), Some("OPENAI_BASE_URL"));
+    assert_eq!(unset_server("", &[("PALYRA__MODEL__DEFAULT", "openai/m")]), Some("OPENAI_BASE_URL"));
+    assert_eq!((unset_server(named, &[SERVER]), unset_server(&saved, &[])), (None, None));
 }
 
 #[test]

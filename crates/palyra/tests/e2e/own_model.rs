@@ -93,6 +93,23 @@ fn a_saved_model_of_the_environments_server_is_that_of_a_daemon_which_has_the_va
 }
 
 #[test]
+fn a_saved_model_whose_server_no_daemon_has_is_not_answered_by_another_one() {
+    let home = Home::new();
+    assert!(home.palyra(&["run", "hello"]).expect(0).out.contains("demo model"));
+    home.configure("[model]\ndefault = \"openai/test-model\"\n");
+    let refused = home.palyra(&["run", "hello"]).expect(2);
+    assert!(
+        refused.err.contains("PLY-1408") && refused.err.contains("no other could be started"),
+        "{}",
+        refused.err
+    );
+    assert!(refused.err.contains("OPENAI_BASE_URL, which is not set here"), "{}", refused.err);
+    // The daemon that runs stays, and is named.
+    let named = home.palyra(&["run", "--model", "demo/demo", "hello"]).expect(0);
+    assert!(named.out.contains("demo model"), "{}", named.out);
+}
+
+#[test]
 fn a_chat_whose_daemon_was_replaced_goes_on_with_the_model_that_it_names() {
     let runtime = runtime();
     let mine = server_saying(&runtime, "mine");
